@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A handler is a file and a row: one that the sources do not have is added to
-# a copy of them, loads, answers in all dialects, and keeps what all handlers
-# promise.  The worker itself runs it, so its calls stay behind when their
-# session goes to another worker: they end where they began, what they say
-# arrives, and so does their cancellation.
+# A handler is a file and a row: one that the sources lack is added to a copy of
+# them, loads, answers in all dialects, and keeps the contract of all handlers.
+# The worker itself runs its calls, so they stay there when their session moves:
+# they end where they began; their progress, result and cancellation are
+# relayed.
 
-# It builds the module, which takes its time on a busy machine.
+# It builds the module, which takes long on a busy machine.
 use Toolgate::Test timeout => 1800;
 use Toolgate::Measure;
 use Toolgate::Scratch;
@@ -71,7 +71,7 @@ is $rpc->rpc('wait', { s => '0.05', key => 'rpc' })->{result}, '1: rpc',
 
 my $n = 1;
 
-# The session is with a new worker: it sees the new catalogue.
+# The session is in a new worker: it sees the new catalog.
 sub moved {
     my ($way) = @_;
     wait_for { $way->finish($way->start('n'))->{text} eq $n }
@@ -101,7 +101,7 @@ for my $way (grep { $_->name ne 'ipc' } @ways) {
         "$name: the answer is of the call that was started";
 }
 
-# ipc reads nothing while a call runs; its session goes all the same.
+# ipc reads nothing while a call runs; its session moves anyway.
 my ($ipc) = grep { $_->name eq 'ipc' } @ways;
 my @old = $tg->worker_pids;
 $ipc->start('wait', { s => '2', key => 'ipc' });
@@ -109,7 +109,7 @@ $tg->reload(body(++$n));
 is $ipc->finish->{text}, ($n - 1) . ': ipc', 'ipc: the answer arrives';
 moved($ipc);
 
-# Who goes away has its calls ended, wherever they run.
+# A client that closes ends its calls, wherever they run.
 my $gone = $tg->connect;
 $gone->request('tools/call',
     { name => 'wait', arguments => { s => '600', key => 'gone' } });
@@ -124,7 +124,7 @@ $tg->stop;
 
 # --- another catalogue at run time ------------------------------------------
 
-# One worker; all see the same change.  What runs meanwhile is not disturbed.
+# One worker; all see the same change. Running calls are not disturbed.
 my $swap = Toolgate::Test->new(workers => 1);
 $swap->conf(body(1) . <<'END')->start;
 tool more { description "More."; grow grown; }
@@ -156,7 +156,7 @@ is $runs->recv_json->{result}{content}[0]{text}, '1: late',
     'what ran before all of that ends as if nothing had been';
 is text_of($asker->call_tool("grown_$swaps")), 'grown',
     'what is new can be called';
-# Two swaps within a call, in a batch whose other calls stand around it.
+# Two changes during a call, in a batch with other calls around it.
 my $batch = '[' . join(',', map {
     Toolgate::Client->encode({
         jsonrpc => '2.0', id => "b$_", method => 'tools/call',
@@ -177,14 +177,14 @@ for my $round (1 .. 10) {
         "two swaps at once, $round: all of the batch is answered";
     $load->recv_json for 1 .. 50;
 }
-# One for each of those above, and for the last call of them.
+# One for each of those above, and for their last call.
 my $last = $swaps + 1 + 20;
 is text_of($old->call_tool("both_$last")), 'grown', 'what came last is there';
 $swap->stop;
 
 # --- its limits ---------------------------------------------------------------
 
-# One limit for all workers, though no call of it is a program.
+# One limit for all workers, although no call is a program.
 my $few = Toolgate::Test->new(workers => 2);
 
 sub limited {
@@ -218,7 +218,7 @@ sub status {
     return -S $path ? $few->connect($path)->rpc('status')->{result} : {};
 }
 
-# The runner has so many calls that wait.
+# The runner has this number of waiting calls.
 sub waiting {
     my ($n) = @_;
     wait_for { (status()->{queued} // -1) == $n } "$n to wait";
@@ -235,8 +235,8 @@ sub cancel {
     $client->notify('notifications/cancelled', { requestId => $id });
 }
 
-# When one behind it waits, the first one has the place.  (What has ended in
-# one worker may be told the runner behind what another one asks for.)
+# If another call waits, the first one has the slot. (The runner may learn of
+# the end of one worker's call after another worker's request.)
 sub occupy {
     my ($key) = @_;
     wait_for { !status()->{held} } 'no call to have the place';
@@ -268,7 +268,7 @@ is text_of($there->reply($second)), 'second',
     'what waited runs, where it was asked for';
 is word($here, 'one', s => '0', key => 'fourth'), 'fourth', 'and the next one';
 
-# A runner that is lost counted what runs on; the next one counts it, too.
+# A lost runner counted a call that still runs; the next one counts it, too.
 $first = occupy('lost');
 my $killed = status()->{pid};
 kill KILL => $killed;
@@ -281,7 +281,7 @@ waiting(1);
 cancel($here, $first);
 is text_of($there->reply($second)), 'waits', 'it is counted by the next runner';
 
-# Who waits may go, too.
+# A waiting client may close, too.
 $first = occupy('fifth');
 my $idle = $few->connect;
 begin($idle, 'one', s => '600', key => 'sixth');
@@ -294,7 +294,7 @@ is word($there, 'one', s => '0', key => 'seventh'), 'seventh',
 unlike slurp($few->dir . '/error.log'), qr/"(behind|sixth)" cancelled/,
     'what never ran is not cancelled';
 
-# The same limit for programs; the time that a call waits is its own.
+# The same limit for programs; the waiting time of a call is its own.
 $few->reload(<<'END');
 tool_concurrency 1 queue=5;
 tool long { later 600 x; timeout 600s; }
@@ -329,7 +329,7 @@ is_deeply [ $storm->faults ], [], 'a storm: all answered, once';
 is scalar($storm->clients), 40, 'nobody was disconnected';
 $storm->leave;
 
-# Nothing but `short` has waited for its time to be over.
+# Only `short` has waited until its timeout.
 for my $server ($tg, $stormy) {
     my $log = slurp($server->dir . '/error.log');
     my $timeouts = 0;

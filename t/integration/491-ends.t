@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Every call has one end, whatever became of it: a worker that exits says how
-# its calls ended, and the test knows how they must have.  (Where the two
-# numbers of a line differ, NGINX says so as an alert, in any test.)
+# Every call ends exactly once: an exiting worker logs the ends of its calls,
+# which the test compares. (If the two numbers of a line differ, NGINX logs an
+# alert, in any test.)
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -24,7 +24,7 @@ tool hidden { description "Hidden."; return x; deny all; }
 tool hang { description "Hangs."; $handler }
 END
 
-# How many calls ended so in the workers that have gone.
+# Returns how many calls ended like this in the workers that have exited.
 sub ends {
     my ($calls) = @_;
     my %ends;
@@ -59,7 +59,7 @@ call(unknown   => 'hidden');
 
 call(unknown   => 'nothing');
 
-# A queue that is full, and too many of one client.
+# A full queue, and too many calls of one client.
 my $first = $c->request('tools/call',
     { name => 'one', arguments => { key => 'first' } });
 $hang->started('first');
@@ -72,7 +72,7 @@ $hang->finish('first');
 $c->recv_json;
 $expected{$_}++ for qw(begun ended ok);
 
-# Cancelled, and a client that goes away.
+# Cancelled, and a client that closes.
 $c->send_line({
     jsonrpc => '2.0',
     method  => '$/cancelRequest',
@@ -91,14 +91,14 @@ $hang->wait_gone('gone');
 # Lost with its runner.
 $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
 $hang->started('lost');
-# The runner alone: its supervisor, the parent, ends what it leaves.
+# Only the runner: its supervisor, the parent, ends what is left.
 kill KILL => $tg->runner_pid;
 like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner exited/,
     'lost with its runner';
 $expected{$_}++ for qw(begun ended lost);
 $tg->allow_log(qr/toolgate-runner exited with/);
 
-# One that goes on in another worker ends in both.
+# A call that continues in another worker ends in both.
 $c->request('tools/call', { name => 'hang', arguments => { key => 'move' } });
 $hang->started('move');
 my @old = $tg->worker_pids;
@@ -111,7 +111,7 @@ $expected{ended} += 2;
 $expected{moved}++;
 $expected{ok}++;
 
-# Workers that are told to quit say it all.
+# Workers that quit log all of it.
 $c->close;
 kill QUIT => $tg->master_pid;
 wait_for { !$tg->worker_pids(all => 1) } 'the end';

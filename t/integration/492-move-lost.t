@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# What becomes of a call on its way between workers, when the runner that has
-# it is another one, is out of reach or dies, or when a worker dies: it is
-# answered by its program or says that this may have done its work; never that
-# it was not started.
+# A call on its way between workers, while its runner is another one,
+# unreachable or killed, or a worker is killed: its program answers it, or the
+# error says that it may have been executed; never that it was not started.
 
 use strict;
 use warnings;
@@ -17,7 +16,7 @@ use Toolgate::Way;
 
 my ($tg, $hang, $n, $serial);
 
-# A server of its own each time: what is in it is the reload's to change.
+# A new server each time, because the reload changes it.
 sub server {
     my (%option) = @_;
     my $preload = delete $option{preload};
@@ -46,7 +45,7 @@ tool hang { @{[ $hang->handler ]} }
 END
 }
 
-# A client of each dialect whose program runs.
+# Returns a client of each dialect whose program runs.
 sub busy {
     my @ways = Toolgate::Way->all($tg);
     for my $way (@ways) {
@@ -79,7 +78,7 @@ sub is_lost {
     }
 }
 
-# Of the first state directory: a file of the runner's there, and its process.
+# Returns a file of the first state directory's runner, and its process.
 sub runner_file {
     my ($suffix) = @_;
     my @files = glob $tg->state_dir . "/runner-*.$suffix";
@@ -97,8 +96,8 @@ sub kill_runner {
     wait_for { !is_alive($pid) } 'the runner to be gone';
 }
 
-# A reload whose new worker, which is given to the code, sleeps then, as the
-# old one does before that: sessions go when the old one is woken.
+# Reloads with a new worker, passed to the code, that is stopped, as is the old
+# one before: sessions are sent when the old one continues.
 sub asleep {
     my ($body, $code) = @_;
     my ($old) = $tg->worker_pids;
@@ -116,7 +115,7 @@ sub asleep {
         $old);
 }
 
-# The sessions are between the workers: the old one has gone.
+# The sessions are between the workers: the old one has exited.
 sub between {
     my ($body, $code) = @_;
     asleep(
@@ -142,7 +141,7 @@ is_done('another state directory', @ways);
 
 $tg->stop;
 
-# The runner that has the program dies before anybody adopts it.
+# The program's runner is killed before anybody adopts the program.
 for my $other (0, 1) {
     my $what = $other ? 'killed, another directory' : 'killed';
     server();
@@ -218,14 +217,14 @@ $tg->stop;
 
 # --- nobody takes it --------------------------------------------------------
 
-# A program at least is held; then nobody is there but the old worker.
+# At least one program is held; then only the old worker exists.
 server(preload => 'tg_between');
 @ways = busy();
 asleep(
     body(),
     sub {
         my ($old, $new) = @_;
-        # Workers may come as long as the master is there.
+        # Workers may be started as long as the master exists.
         stopped(
             sub {
                 kill CONT => $old;
@@ -256,7 +255,7 @@ SKIP: {
     is_lost('another user', qr/not known/, @ways);
     like $tg->log, qr/runner of another config.* rejects this user/,
         'the log says why';
-    # It would wait for somebody who adopts.
+    # It would wait for an adopter.
     kill TERM => runner();
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# NGINX ends while a worker sends its last session to another one, which leaves
-# between the question whether it takes the session and the sending
-# (t/faults/tg_between.c): the session stays where it was.  Its call ends with
-# its answer, what was not written yet is, and its goodbye comes.
+# NGINX ends while a worker sends its last session to another one, which exits
+# between the check and the sending (t/faults/tg_between.c): the session stays.
+# Its call ends with its response, the rest of the output is written, and the
+# shutdown notice is sent.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -10,8 +10,8 @@ use Toolgate::Way;
 
 my $size = 900_000;
 
-# A client of the first of two workers, which asks when the other one is there
-# and sends when that has gone.
+# Returns a client of the first of two workers, which checks while the other one
+# exists and sends when it has exited.
 sub left_alone {
     my ($name, $before, $after) = @_;
     my $tg = Toolgate::Test->new(workers => 2);

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# What comes just before a worker is told to exit, so that it hears of the exit
-# first: requests of clients that stay with it are answered, and what the
-# runner tells it reaches clients.  And what clients have not read by then,
-# though they may take as long as they like.
+# Messages that arrive just before a worker is told to exit, so that it handles
+# the exit first: requests of clients that stay are answered, and messages of
+# the runner reach clients; also output that clients have not read yet.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -27,7 +26,7 @@ my $client = $tg->connect;
 my $hears = $tg->connect;
 $_->rpc('ping') for $client, $hears;
 
-# A worker that was told to exit while it stood still, as was all else.
+# Returns a worker that was told to exit while it was stopped.
 sub told_late {
     my ($tell, $meanwhile) = @_;
     my ($old) = $tg->worker_pids;
@@ -76,7 +75,7 @@ reload(
     sub {
         $tg->file('go', '');
         wait_for { -e "$dir/done" } 'the task to end';
-        # Asked as a worker does.
+        # Requested as a worker does.
         my $runner = Toolgate::Client->connect(
             $tg->state_dir . '/runner-3.sock');
         wait_for {

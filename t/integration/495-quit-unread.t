@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The end of NGINX under clients that have not read their answers yet: all that
-# they had asked is answered, and all of that arrives.
+# NGINX quits while clients have not read their responses: all requests are
+# answered, and all responses arrive.
 
 use Toolgate::Test;
 use Toolgate::Client;
@@ -9,7 +9,7 @@ use Toolgate::Way;
 use IO::Socket::INET;
 use Socket qw(SOL_SOCKET SO_RCVBUF);
 
-# Requests behind answers that are not read yet.
+# Requests after responses that are not read yet.
 {
     my $tg = Toolgate::Test->new(workers => 1);
     my $text = '$tool_arg_text' x 15;
@@ -34,8 +34,8 @@ use Socket qw(SOL_SOCKET SO_RCVBUF);
     $tg->stop;
 }
 
-# Over TCP: what is on its way arrives, also when the client says something to
-# who does not read any more.
+# Over TCP: output in transit arrives, also when the client sends something that
+# nobody reads.
 {
     my $size = 900_000;
     my $tg = Toolgate::Test->new(workers => 1);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# worker_shutdown_timeout: a worker that exits waits no longer than that.  What
-# it still has fails, and says why; what moved goes on.
+# worker_shutdown_timeout: an exiting worker waits no longer. Its remaining
+# calls fail with the reason; what moved continues.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -13,7 +13,7 @@ use Toolgate::Way;
 my $why = qr/ended this call after worker_shutdown_timeout/;
 my $main = "worker_shutdown_timeout 300ms;\n";
 
-# NGINX ends: calls in all dialects, and who does not read.
+# NGINX ends: calls in all dialects, and a client that does not read.
 {
     my $tg = Toolgate::Test->new(workers => 1);
     my $hang = Toolgate::Hang->new($tg);
@@ -55,7 +55,7 @@ END
     $tg->stop;
 }
 
-# A reload: what cannot move, and what a worker does for a session that has.
+# A reload: sessions that cannot move, and calls of sessions that have moved.
 {
     my $tg = Toolgate::Test->new(workers => 1);
     my $dir = $tg->dir;

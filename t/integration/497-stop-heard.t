@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# NGINX is stopped at once (SIGTERM, nginx -s stop): clients get the shutdown
-# notice of their dialect all the same, and who does not read holds up nobody.
+# NGINX is stopped at once (SIGTERM, nginx -s stop): clients still get their
+# dialect's shutdown notice, and a client that does not read delays nobody.
 
 use Toolgate::Test;
 use Toolgate::Hang;

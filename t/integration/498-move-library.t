@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# Libraries of a new config load before its workers can serve.  Until then the
-# old worker serves: its sessions, in every dialect, also those that cannot
-# move, and new clients.  Then sessions move.  Likewise when reloads come
-# faster than libraries load, and when NGINX quits meanwhile.
+# Libraries of a new config load before its workers can serve. Until then the
+# old worker serves its sessions, in every dialect, also those that cannot move,
+# and new clients. Then sessions move; also if reloads are faster than loading,
+# and if NGINX quits meanwhile.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -53,8 +53,8 @@ sub server {
     return $worker;
 }
 
-# A reload whose worker loads until finish_loading().  Returns the new worker
-# when the old one was told to exit.
+# Reloads with a worker that loads until finish_loading(). Returns the new
+# worker when the old one was told to exit.
 sub loading {
     my ($old, %option) = @_;
     $tg->file('slow', '');
@@ -147,7 +147,7 @@ for my $round (1 .. 5) {
     push @ways, Toolgate::Way->new('modern', $tg->connect);
     serves("reload $round", $old, 2, @ways, @late);
 }
-# Each of them was told to exit while it loaded, but the last.
+# All but the last were told to exit while they loaded.
 finish_loading();
 wait_for { $_->call('n')->{text} eq $n } 'the session to move'
     for @ways, @late;

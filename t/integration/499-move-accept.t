@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # While libraries of a new config load, the old worker accepts clients on all
-# listeners that the new config has, too: also on those whose sessions cannot
-# move (TLS, proxy_protocol, tools on no other listener) and on those of other
-# modules; not on those that are gone.  Without room it leaves them to the new
-# worker.
+# listeners of the new config: also if their sessions cannot move (TLS,
+# proxy_protocol), and on those of other modules; not on removed ones. Without
+# room it leaves clients to the new worker.
 
 use IO::Socket::INET;
 use IO::Socket::UNIX;
@@ -24,7 +23,7 @@ sub server {
     return;
 }
 
-# What a server of tools has; each of the listeners is a server of its own.
+# Returns the body of a server with tools; each listener has its own server.
 sub body {
     my (@listen) = @_;
     my $tools = <<"END";
@@ -52,8 +51,8 @@ sub http {
     return (main => "http { access_log off;\n$paths$servers }");
 }
 
-# A reload whose worker loads until finish_loading(): it, and the old one, which
-# was told to exit.
+# Reloads with a worker that loads until finish_loading(). Returns it, and the
+# old one, which was told to exit.
 sub loading {
     my ($body, %option) = @_;
     my ($old) = $tg->worker_pids;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # `library`: a shared object answers in the worker, at once or from a thread,
-# and keeps what all handlers promise, in all dialects.
+# and keeps the contract of all handlers, in all dialects.
 
 use Toolgate::Test;
 use Toolgate::Native;
@@ -149,7 +149,7 @@ for my $way (@ways) {
 }
 is $rpc->rpc('wait', { s => '0.01', key => 'm' })->{result}, 'm', 'a method';
 
-# Progress: one's own, rising, not too often; then the answer.
+# Progress: its own, increasing, not too often; then the response.
 $rpc->request('tools/call', {
     name      => 'wait',
     arguments => { s => '1', key => 'p' },
@@ -181,7 +181,7 @@ for my $n (0, 4096, 4097) {
 
 # --- cancellation -----------------------------------------------------------
 
-# Of many, exactly those that were named.
+# Of many, exactly the named ones.
 my %id = map {
     $_ => $rpc->request('tools/call',
         { name => 'wait', arguments => { s => '600', key => "c$_" } })
@@ -218,7 +218,7 @@ like text_of($rpc->call_tool('echo')), qr/may have 2 calls running/,
 $rpc->notify('notifications/cancelled', { requestId => $_ }) for @busy;
 wait_for { text_of($rpc->call_tool('echo')) eq '{}' } 'room';
 
-# When one behind it waits, the first one has the place.
+# If another call waits, the first one has the slot.
 my ($alone, $behind) = map {
     $rpc->request('tools/call',
         { name => 'alone', arguments => { s => $_ ? '0' : '600', key => $_ } })
@@ -238,7 +238,7 @@ is text_of($rpc->call_tool('counted', { a => 1 })), '{"a":1}',
 
 # --- the end ----------------------------------------------------------------
 
-# Told to stop at once, no worker waits for its calls.
+# Stopped at once, no worker waits for its calls.
 $rpc->request('tools/call', { name => 'endless' });
 my $worker = text_of($rpc->call_tool('which'));
 $tg->reload($config);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# `library` when the config is loaded: `nginx -t` finds what is wrong with the
-# file, its handler and its ARGUMENTs; a process that signals touches nothing;
-# and the one public header compiles alone, in C and in C++.
+# Loading of `library`: `nginx -t` finds errors in the file, its handler and its
+# ARGUMENTs; a process that only signals does not load it; and the one public
+# header compiles alone, in C and in C++.
 
 use Toolgate::Test;
 use Toolgate::Native;
@@ -13,7 +13,7 @@ my $so = Toolgate::Native->probe("$dir/probe.so", 'one');
 
 # --- the header -------------------------------------------------------------
 
-# What other libraries were built with stays where it is.
+# The layout for which other libraries were built does not change.
 my $layout = <<'END';
 #define TOOLGATE_IS_AT(type, member, offset) \
     STATIC_ASSERT(offsetof(type, member) == (offset), #member)
@@ -84,7 +84,7 @@ for my $ext (sort keys %language) {
 ok scalar(grep {/\+\+/} @built), 'C++ was tried';
 ok scalar(grep { !/\+\+/ } @built), 'and C';
 
-# Nothing of ours is behind the header, or behind a library.
+# No other header of ours is included, and no library of ours is used.
 is_deeply [ grep { !/<(?:stddef|stdint)\.h>/ }
         slurp("$top/module/api/toolgate_handler.h") =~ /^#include (\S+)/mg ],
     [], 'the header includes nothing but what C has';
@@ -101,7 +101,7 @@ run_command({}, qw(gcc -shared -fPIC -o), "$dir/undefined.so",
     "$dir/undefined.c");
 mkdir "$dir/folder.so" or die "mkdir: $!\n";
 
-# What stands behind `library`, and pieces of what is said.
+# Arguments of `library`, and parts of the message.
 my $handler_of = qq("$so" of "library" has no handler);
 for my $case (
     [ 'no/such.so', qq("$dir/no/such.so" of "library" cannot be read),
@@ -147,7 +147,7 @@ for my $case (
     like $out, qr/test\.conf:\d+/, 'and where' if $config !~ /return|stdin/;
 }
 
-# What was refused leaves what runs as it is.
+# A rejected config does not change the running one.
 $tg->conf("tool t { library probe.so; }\ntool n { return 1; }")->start;
 my $client = $tg->connect;
 is text_of($client->call_tool('t')), 'one', 'it runs';
@@ -158,7 +158,7 @@ $tg->conf("tool t { library probe.so; }\ntool n { return 1; }");
 
 # --- whoever only signals ---------------------------------------------------
 
-# Its constructor tells in which processes a library was loaded.
+# Its constructor records in which processes it was loaded.
 $tg->file('mark.c', <<"END");
 #include <toolgate_handler.h>
 #include <fcntl.h>
@@ -197,7 +197,7 @@ is marks(), 2, 'loads nothing';
 
 # --- copies -----------------------------------------------------------------
 
-# The copy is sealed: a worker, who has its descriptor, cannot change what the
+# The copy is sealed: a worker, which has its descriptor, cannot change what the
 # master runs.
 my ($worker) = $tg->worker_pids;
 my @copies = grep { (readlink // '') =~ m{/memfd:mark\.so} }

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A library that is replaced, or written over, while it runs: each config has
-# what was there when it was loaded; calls end where they began, and their
-# sessions move on meanwhile.
+# A library is replaced or overwritten while it runs: each config has the
+# content of its loading; calls end where they began, and their sessions move
+# meanwhile.
 
 use Toolgate::Test;
 use Toolgate::Native;
@@ -14,7 +14,7 @@ my %version = map {
     $_ => slurp(Toolgate::Native->probe("$dir/probe.$_", $_))
 } 1 .. 4;
 
-# In place: the same inode, other bytes in it.  By another file: its name.
+# In place: the same inode with other bytes. Or another file by this name.
 sub install {
     my ($n, $in_place) = @_;
     if ($in_place) {
@@ -45,7 +45,7 @@ $tg->conf(body(1))->start;
 my @ways = Toolgate::Way->all($tg);
 is $_->call('version')->{text}, 1, $_->name . ': the first one' for @ways;
 
-# Written over, and not loaded yet: nobody notices.
+# Overwritten, and not loaded yet: nobody notices.
 install(2, 1);
 is $_->call('version')->{text}, 1, $_->name . ': still the first' for @ways;
 
@@ -92,7 +92,7 @@ for my $step ([ 2, 'written over' ], [ 3, 'replaced' ],
         is $way->finish($id)->{text}, $key,
             $way->name . ': the old version ends its calls';
     }
-    # Its call was left there: told of it when the client goes.
+    # Its call is there: it is cancelled when the client closes.
     my ($relay) = grep { $_->name eq 'relay' } @ways;
     my $from = $tg->log_size;
     $relay->client->close;
@@ -102,7 +102,7 @@ for my $step ([ 2, 'written over' ], [ 3, 'replaced' ],
         Toolgate::Way->new('relay', $tg->connect));
 }
 
-# Each worker has unloaded what it had loaded, once.
+# Each worker has unloaded its libraries once.
 wait_for {
     my $log = slurp("$dir/error.log");
     return 3 * 2 == (() = $log =~ /: unloads version [123]/g);

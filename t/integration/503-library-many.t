@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Many calls of libraries: a hundred thousand leave no memory and no
-# descriptor; clients that cancel and go while threads answer; and threads
-# that nobody ended, which talk on while the worker exits.
+# Many calls of libraries: a hundred thousand leave no memory and no descriptor;
+# clients cancel and close while threads answer; and threads that nobody ended
+# continue while the worker exits.
 
 use Toolgate::Test;
 use Toolgate::Many;
@@ -29,18 +29,18 @@ for my $tool (sort keys %calls) {
     is calls($client, $tool, $calls{$tool}), undef,
         "$calls{$tool} calls of $tool";
 }
-# AddressSanitizer keeps 256 MiB of what was freed.
+# AddressSanitizer keeps 256 MiB of freed memory.
 cmp_ok rss_kb($worker) - $memory, '<', $is_san ? 448 * 1024 : 2048,
     'the worker has not grown';
 is fd_count($worker), $fds, 'nor has it more descriptors';
-# The last one has answered, and may be about to end.
+# The last one has answered, and may be ending.
 wait_for { slurp("/proc/$worker/status") =~ /^Threads:\s+1$/m }
     'the threads to end';
 
 # --- cancellation, in every moment ------------------------------------------
 
-# Calls of a few milliseconds, which are cancelled at about the time that
-# their threads answer; then the whole client goes.
+# Calls of a few milliseconds, which are cancelled about when their threads
+# answer; then the whole client closes.
 my $rounds = $is_san ? 10 : 40;
 my ($answered, $sent) = (0, 0);
 for my $round (1 .. $rounds) {

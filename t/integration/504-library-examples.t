@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# docs/native.md, played, and the examples that it shows: they are built with
-# the one line that stands at their heads and the header that is installed,
-# loaded as their heads say, and do what they promise.
+# Runs docs/native.md and its examples: they are built with the command in their
+# first lines and the installed header, loaded as described, and work.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -16,10 +15,10 @@ my ($status, $out, $err) = run_command({}, 'install', '-m', '644',
     "$top/module/api/toolgate_handler.h", "$dir/include/");
 is $status, 0, 'the header is where install puts it';
 
-# A line for a shell, in the folder of libraries.
+# Runs a shell command in the folder of libraries.
 sub shell {
     my ($line) = @_;
-    # The libraries of a checkout under test are checked like the rest of it.
+    # The sanitizers check these libraries, too.
     $line =~ s/^gcc /gcc -fsanitize=address,undefined /
         if Toolgate::Test::is_san();
     my ($status, $out, $err) = run_command({
@@ -46,7 +45,7 @@ for my $name (qw(text_stats primes)) {
     my ($tool) = $head =~ /^( +tool .*^ +\})$/ms;
     $tool =~ s{library +}{library $dir/lib/};
     $config .= "$tool\n";
-    # Nothing of ours, nothing of NGINX's.
+    # They use nothing of ours or NGINX's.
     my (undef, $symbols) = run_command({}, 'nm', '-D', '--undefined-only',
         "$dir/lib/$name.so");
     unlike $symbols, qr/toolgate|ngx_|\btg_/, "$name: linked against nothing";
@@ -92,7 +91,7 @@ my $reply;
 1 while ($reply = $client->recv_json)->{method};
 is text_of($reply), 216_816, 'and then the number';
 
-# What is cancelled makes room at once: of two, one runs and one waits.
+# A cancelled call makes room at once: of two, one runs and one waits.
 my @ids = map {
     $client->request('tools/call',
         { name => 'primes', arguments => { below => 1_000_000_000 } })

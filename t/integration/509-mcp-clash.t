@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools of MCP servers whose names somebody else has are left out: the log says
-# so, and `toolgate.status` for as long as it is so.
+# Tools of MCP servers whose names are taken are omitted; the log and
+# `toolgate.status` say so.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -23,7 +23,7 @@ sub names {
         @{ $client->rpc('tools/list')->{result}{tools} };
 }
 
-# What is left out of each server, or nothing.
+# Returns the omitted tools of each server.
 sub clashes {
     return { map { $_->{name} => $_->{clashes} }
             @{ $status->look->server->{mcp_servers} } };

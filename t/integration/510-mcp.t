@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The tools of another MCP server are tools of ours: listed as that says, and
-# called in all dialects, with their progress, cancellation and results.
+# Tools of another MCP server: listed with its descriptions, and called in all
+# dialects, with progress, cancellation and results.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -72,7 +72,7 @@ ok delete $reply->{_meta}{'io.modelcontextprotocol/serverInfo'},
     'it says who answers';
 is $json->encode($reply), $json->encode($result), 'the rest is as it came';
 
-# What failed is an error in ipc, of the class that its server names.
+# A failure is an error in ipc, with the class of its server.
 my ($ipc) = grep { $_->name eq 'ipc' } @ways;
 for my $case ([ undef, 'IPCToolExecutionError' ], [ ('FileLockedError') x 2 ]) {
     my ($type, $wanted) = @$case;
@@ -97,7 +97,7 @@ is $json->encode($params->{_meta}{'example.org/k'}), '{"v":1}',
 isnt $params->{_meta}{progressToken} // '', 'mine',
     'but for the token, which is between us and the client';
 
-# Its own failures.
+# Failures of the server itself.
 like text_of($client->call_tool('far_result')), qr/result|answer/i,
     'no result is an error';
 my $dead = text_of($client->call_tool('far_die'));

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What nginx -t finds in an mcp_server block, and what it says to write.
+# Errors of nginx -t in an mcp_server block, and their corrections.
 
 use Toolgate::Test;
 
@@ -7,7 +7,7 @@ my $tg = Toolgate::Test->new;
 my $ca = $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 my $schema = q('{"type":"object"}');
 
-# The block of `a`; for what stands beside it, a whole config.
+# Returns the block of `a`, for a whole config.
 sub of { return "mcp_server a { $_[0] }" }
 
 for (
@@ -110,7 +110,7 @@ for (
     like $out, $message, 'with a message that says what to write';
 }
 
-# In `stream` there is none; what may stand in one, may.
+# None may be in `stream`; it may contain what is allowed.
 my ($status, $out) = $tg->test_conf(of('exec cat;'), server => 0);
 like $out, qr/"mcp_server" directive is not allowed here/, 'not in stream';
 $tg->file('more.conf', 'hide z*; tool b { title B; }');
@@ -137,7 +137,7 @@ END
     unlike $out, qr/\[(?:warn|error)\]/, 'without complaints';
 }
 
-# The workers' user must be able to run it.
+# The workers' user must be able to execute it.
 SKIP: {
     skip 'only root has another user', 2 if $> != 0;
     my $other = Toolgate::Test->new(user => 'nobody');

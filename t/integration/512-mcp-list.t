@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Which tools of an MCP server are offered, under which names, and what a
-# block says differently of one; and that clients are told when what they see
-# has changed, while calls run.
+# Which tools of an MCP server are offered, by which names, and what a block
+# overrides; clients are notified of changes, while calls run.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -140,7 +139,7 @@ $modern->send_line({
 is $modern->recv_json->{method}, 'notifications/subscriptions/acknowledged',
     'a modern client listens';
 
-# A call of each way runs through all of the changes.
+# A call of each kind runs during all changes.
 my @running =
     map { $_->start('far_sleep', { s => 3, text => 'through' }) } @ways;
 my $asker = $calls->connect;

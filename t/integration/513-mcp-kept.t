@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The list of an MCP server is kept: after a cold start the first client sees
-# it at once, though the server never starts again.  Names that clash with it
-# are a mistake where a config is tested or reloaded, but no start fails.
+# The stored list of an MCP server: after a cold start the first client sees it
+# at once, even if the server never starts again. Name conflicts are errors in a
+# test or reload of a config, but no start fails.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -12,7 +12,7 @@ my $tg = Toolgate::Test->new(workers => 2);
 my $far = Toolgate::Listed->new($tg, 'far');
 $far->list($far->tool('read', description => 'Reads.'), 'write');
 
-# A server that the test can take away.
+# A server that the test can remove.
 my $start = $tg->file('start', <<"END", 0755);
 #!/bin/sh
 test ! -e %%DIR%%/gone && exec @{[ $far->command ]}

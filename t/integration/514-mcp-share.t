@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Whose process an MCP server is: of all, of a user, of a connection, which may
-# be in the folder of its client.  What belongs to a connection moves with its
-# session, and ends with it.
+# Shared processes of an MCP server: one for all, per user, or per connection,
+# maybe in the client's folder. A connection's process moves with its session,
+# and ends with it.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -71,7 +71,7 @@ SKIP: {
     isnt $theirs, $mine, 'of their own';
 }
 
-# What a process of another user has to say.
+# Returns the results of a process of another user.
 sub fork_as_nobody {
     my ($run) = @_;
     pipe my $read, my $write or die "pipe: $!\n";
@@ -94,7 +94,7 @@ sub fork_as_nobody {
 
 # --- the client's folder ----------------------------------------------------
 
-# A bridge that was started there.
+# Returns a bridge that was started there.
 sub bridge_in {
     my ($dir) = @_;
     my $bridge = $tg->spawn({ cwd => $dir }, $tg->bridge_path,
@@ -139,7 +139,7 @@ pass 'it ends with its connection';
 ok kill(0, $pid{$two}), 'that of another one stays';
 is word($two, 'conn_count'), 2, 'with its state';
 
-# One that cannot move ends with its worker.
+# A session that cannot move ends with its worker.
 my $stays = $tg->connect($tg->dir . '/stays.sock');
 $stays->send_raw("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n");
 my $last = word($stays, 'conn_pid');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Reloads and lost runners under calls of MCP tools: each call ends once, a
-# server goes on over reloads, and comes again after the runner was killed.
+# Reloads and lost runners during calls of MCP tools: each call ends once, a
+# server continues over reloads, and starts again after the runner was killed.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -64,7 +64,7 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) }
 is word($client, 'far_pid'), $pid, 'the process is the same after all of them';
 is scalar($far->pids), 1, 'and the only one';
 
-# What the block says differently is a change.
+# A changed override is a change.
 my $way = Toolgate::Way->new('relay', $tg->connect);
 $way->list;
 $tg->reload(body(++$n, 'other_'));
@@ -121,7 +121,7 @@ $tg->stop;
 
 # --- many ---------------------------------------------------------------------
 
-# Each answer comes, to who asked for it, and once.
+# Each response comes once, to its caller.
 my $many = Toolgate::Test->new(workers => 2);
 my $server = Toolgate::Listed->new($many, 'far');
 $server->list(qw(echo sleep));

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A modern MCP server that asks for something first: a modern client gets its
-# question as it is, and its answer arrives; others are told that it asks.
+# A modern MCP server requests input first: a modern client gets the request
+# unchanged, and its answer arrives; other clients get an error.
 
 use Toolgate::Test;
 use Toolgate::Listed;

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Who may use the tools of an MCP server, how often, how many at once, for how
-# long and how much: what the block says of all of them, and a block of one; and
-# results that do not fit.
+# Access, rate, concurrency, timeout and size of an MCP server's tools, for all
+# of them or for one by a block; and results that are too large.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -21,7 +20,7 @@ sub names {
 }
 sub word { return text_of($_[0]->call_tool(@_[1 .. $#_])) // '' }
 
-# A client of a worker that knows the list.
+# Returns a client of a worker that knows the list.
 sub client {
     my $client = $tg->connect;
     wait_for { names($client) =~ /far_/ } 'the list';

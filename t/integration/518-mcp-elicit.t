@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# What an MCP server asks its one client in the course of a call: it gets
-# there and back, over a reload, through the bridge too, and nobody is left
-# with a question that nobody waits for.
+# Requests of an MCP server to its only client during a call: there and back,
+# over a reload and through the bridge, and none is left without a call.
 
 use Toolgate::Test;
 use Toolgate::McpServer;
@@ -28,7 +27,7 @@ sub greet {
     return $client;
 }
 
-# A call in the course of which the server asks all of these.
+# Calls a tool during which the server sends all these requests.
 sub ask {
     my ($client, $server, @methods) = @_;
     return $client->request('tools/call', { name => "${server}_ask",
@@ -84,7 +83,7 @@ say_so($client, $asked, result => \%accept);
 
 # --- an answer that is too large ---
 
-# Its id is also that of the client's own call, which must not end by it.
+# Its id is also that of the client's own call, which must not end.
 for my $who ('a client', 'an agent') {
     my $large = greet($who eq 'a client' ? $tg->connect : $tg->bridge, \%can);
     $large->send_line({ jsonrpc => '2.0', id => 0, method => 'tools/call',

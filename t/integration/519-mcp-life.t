@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# When an MCP server runs: from the start of NGINX on, from its first call on,
-# until nobody has used it for a while; and one that is there by itself.
+# When an MCP server runs: from NGINX's start, from its first call until it is
+# idle for a while; and one that runs by itself.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -37,7 +37,7 @@ wait_for { names($client) =~ /^boot_pid use_pid there_.* idle$/ } 'all lists';
 is word($client, 'there_echo', { text => 'x' }), 'x',
     'one that is there is called';
 
-# Each was started once, for its list; with a kept list only one is.
+# Each was started once, for its list; with a stored list only one is.
 $tg->stop;
 kill TERM => $tg->runner_pids;
 wait_for { !$tg->runner_pids } 'the runner to leave';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `pass`: a backend of each dialect answers, whoever asks.  The backends are
-# those that a bridge has as its parent, as they are.
+# `pass`: a backend of each dialect answers clients of each dialect. The
+# backends are the parents of a bridge.
 
 use strict;
 use warnings;
@@ -67,7 +67,7 @@ for my $backend (@backends) {
     ok !$backend->parent->is_called(0.05), "$protocol: one connection is kept";
 }
 
-# A result of any shape that is an object passes as it is.
+# A result of any shape that is an object is passed on unchanged.
 my $client = $tg->connect;
 my ($backend) = grep { $_->protocol eq 'relay' } @backends;
 my $id = $client->request('tools/call', { name => 'relay' });
@@ -87,7 +87,7 @@ $backend->answer($backend->heard, result => [1]);
 like text_of($client->reply($id)), qr/is not a tool result/,
     'what is no object is none';
 
-# In a batch it stands one level deeper than it did.
+# In a batch it is nested one level deeper.
 my $deep = '[' x 124 . ']' x 124;
 my $old = $tg->connect;
 $old->rpc('initialize',
@@ -121,7 +121,7 @@ tool json { @{[ $mcp->pass('name="t"') ]} output json; description x; }
 method now { return 1; }
 END
 wait_for { $client->rpc('now')->{result} } 'the new config';
-# One that is no client of MCP, whose params are objects.
+# A client without MCP, whose params are objects.
 $client = $tg->connect;
 delete $_->{conn} for @backends;
 
@@ -153,8 +153,7 @@ is_deeply $request->{params}, { y => 2 }, 'arguments of a tool are params';
 is_deeply $reply->{result}{structuredContent}, { z => 3 },
     'and the result is structured';
 
-# Whoever wants to know how far it is says so beside the arguments, or in
-# what are a method's params.
+# Progress is requested beside the arguments, or in the params of a method.
 for my $id (qw(before behind)) {
     my $meta = '"_meta":{"progressToken":"mine"}';
     my ($before, $behind) = $id eq 'before' ? ("$meta,", '') : ('', ",$meta");

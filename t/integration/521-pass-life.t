@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Calls on their way to a backend: many at once, cancelled, with progress, of
-# one that ends, that is not there, that says what nobody asked for.
+# Calls to a backend: many at once, cancelled, with progress; backends that end,
+# do not exist, or send messages without a request.
 
 use strict;
 use warnings;
@@ -48,7 +48,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     $backend->text($requests[$_], "r$_") for reverse 0 .. 9;
     is said($ids[$_]), "r$_", "$protocol: its own answer" for 0 .. 9;
 
-    # What nobody asked for.
+    # Messages without a request.
     my $from = $tg->log_size;
     my $conn = $backend->conn;
     $backend->text({ conn => $conn, id => $_ }, 'what?')
@@ -59,7 +59,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
         { progressToken => $_, progress => 1 })
         for 1, 999_999, 'x';
 
-    # One is cancelled; its late answer is nobody's.
+    # One is cancelled; its late response is dropped.
     @ids = map { start($protocol, n => $_) } 0 .. 1;
     @requests = map { $backend->heard } @ids;
     $client->notify('notifications/cancelled', { requestId => $ids[0] });
@@ -76,7 +76,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     $backend->text($requests[1], 'other');
     is said($ids[1]), 'other', "$protocol: the other one goes on";
 
-    # Progress, to those who want it.
+    # Progress, for those that request it.
     my $other = $tg->connect;
     my $mine = $client->request('tools/call',
         { name => $protocol, _meta => { progressToken => 'mine' } });
@@ -113,7 +113,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     $backend->text({ conn => $requests[3]{conn} }, 'ninth');
     is said($ids[8]), 'ninth', 'and is answered';
 
-    # Cancelled: there is no other way to be told.
+    # Cancelled: there is no other way to notify the backend.
     my ($gone, @rest) = grep { $_ != $requests[3] } @requests;
     $client->notify('notifications/cancelled',
         { requestId => $ids[ $gone->{params}{arguments}{n} ] });
@@ -139,8 +139,8 @@ for my $protocol (sort keys %backend) {
         "$protocol: lost while it ran"
         for $id, $left;
 
-    # It was kept, ended while nothing ran, and is made anew.  Some backends
-    # answer notifications, too: ours, which each connection begins with.
+    # The connection was kept, ended while idle, and is opened again. Some
+    # backends answer notifications as well: ours, which begins each connection.
     $id = start($protocol);
     $backend->accept;
     $request = $backend->heard;
@@ -155,7 +155,7 @@ for my $protocol (sort keys %backend) {
     $backend->text($backend->heard, 'and again');
     is said($id), 'and again', "$protocol: and another one";
 
-    # Nobody is there.
+    # Nobody listens.
     $backend->parent->close;
     $backend->conn->close;
     for (1 .. 3) {
@@ -169,7 +169,7 @@ for my $protocol (sort keys %backend) {
     $backend->text($backend->heard, 'back');
     is said($id), 'back', "$protocol: it is back";
 
-    # It says nothing in time: that call is over, the next one has another
+    # It does not answer in time: that call fails, the next one has another
     # connection.
     $id = start("short_$protocol");
     $request = $backend->heard;
@@ -278,7 +278,7 @@ for my $protocol (sort keys %backend) {
     }
 }
 
-# In the middle of MCP's handshake, for which a call waits.
+# During MCP's handshake, for which a call waits.
 for my $way (Toolgate::Way->all($tg)) {
     my $name = $way->name;
     my $n = 1 + $client->rpc('now')->{result};
@@ -297,7 +297,7 @@ for my $way (Toolgate::Way->all($tg)) {
         "$name: a reload in the handshake";
 }
 
-# Its session has moved; the runner does not take the answer at once.
+# Its session has moved; the runner does not read the response at once.
 for my $way (Toolgate::Way->all($tg)) {
     my $name = $way->name;
     my $n = 1 + $client->rpc('now')->{result};

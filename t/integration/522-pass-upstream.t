@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `pass` to an upstream of NGINX's: its methods, weights and marks count calls.
-# Of three one is killed and one is hung; calls go to the third.
+# `pass` to an upstream of NGINX's: its methods, weights and failures count
+# calls. Of three servers one is killed and one hangs; calls go to the third.
 
 use strict;
 use warnings;
@@ -9,7 +9,7 @@ use Toolgate::Test;
 use Toolgate::Parent;
 use Toolgate::Way;
 
-# The backends are servers of another NGINX, each on a socket of its own.
+# The backends are servers of another NGINX, each on its own socket.
 my $there = Toolgate::Test->new(workers => 1);
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->allow_log(
@@ -56,7 +56,7 @@ END
     'the new config';
 }
 
-# How many of so many calls each one has answered.
+# Returns how many of a number of calls each one has answered.
 sub share {
     my ($n, %arguments) = @_;
     my %by;
@@ -84,7 +84,7 @@ like share(8), qr/^a4 b4$/, 'with the fewest calls, in shared memory';
 serve(server('a') . ';', pass => 'unix:' . $there->dir . '/c');
 is share(3), 'c3', 'an address';
 
-# Nobody is there: the next one is asked, and this one for a while no more.
+# Nobody listens: the next one is used, and this one not for a while.
 serve(server('a') . ';' . server('nobody') . ' max_fails=1 fail_timeout=1h;');
 my $from = $tg->log_size;
 is share(10), 'a10', 'one is not there';
@@ -94,7 +94,7 @@ is share(5), 'b5', 'a backup';
 serve(server('nobody') . ';' . server('nowhere') . ';');
 like share(1), qr/^who: no backend of "back" .*not started/, 'none is there';
 
-# One hangs: who was sent to it waits in vain, then it gets no more.
+# One hangs: its calls time out, then it gets no more.
 my $hung = Toolgate::Parent->new($tg->dir . '/hung');
 serve(server('a') . ";\n" . server('nobody') . ";\nserver unix:"
         . $tg->dir . "/hung max_fails=1 fail_timeout=1h;");

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Another Toolgate as the backend of this one: over a Unix socket, over TLS,
-# and over TLS and TCP, with names and both sides' certificates verified.  It
-# is reloaded under calls, and none is lost.
+# Another Toolgate as the backend: over a Unix socket, over TLS, and over TLS
+# and TCP, with names and both sides' certificates verified. It is reloaded
+# during calls, and none is lost.
 
 use strict;
 use warnings;
@@ -124,7 +124,7 @@ for my $kind (sort keys %address) {
         my $name = "$kind, " . $way->name;
         ok defined $way->call('n')->{text}, "$name: it answers";
 
-        # What is cancelled here ends there.
+        # A call that is cancelled here ends there.
         next if $way->name eq 'ipc';
         my $call = $way->start('hang', { key => ++$key });
         my @pids = $hang->started($key);
@@ -140,7 +140,7 @@ for my $kind (sort keys %address) {
         "$kind: so does progress";
     is text_of($client->reply($id)), "told\n", "$kind: and the end";
 
-    # A reload there, with calls on the way.
+    # A reload there, during calls.
     my @calls = map { $client->request('tools/call', { name => 'n' }) } 1 .. 50;
     my $slow = $client->request('tools/call',
         { name => 'hang', arguments => { key => ++$key } });
@@ -171,14 +171,14 @@ here(tools($address, ssl(tool_pass_ssl_server_name => 'off',
     tool_pass_ssl_certificate_key => undef)));
 is text_of($client->call_tool('session')), '.  ', 'or not';
 
-# A session is used again, unless that is off.
+# A TLS session is reused, unless that is off.
 for my $case ([qw(on TLSv1.2)], [qw(on TLSv1.3)], [qw(off TLSv1.2)]) {
     my ($reuse, $protocol) = @$case;
     here(tools($address, ssl(tool_pass_ssl_session_reuse => $reuse,
         tool_pass_ssl_protocols => $protocol)));
     my $first = text_of($client->call_tool('session'));
     like $first, qr/^\. /, "$protocol, reuse $reuse: a new session";
-    # Its connection ends; the next one comes with the session.
+    # Its connection ends; the next one reuses the session.
     my ($worker) = $there->worker_pids;
     $there->allow_log(qr/exited on signal 9/);
     $tg->allow_log(qr/./);
@@ -190,7 +190,7 @@ for my $case ([qw(on TLSv1.2)], [qw(on TLSv1.3)], [qw(off TLSv1.2)]) {
         "$protocol, reuse $reuse: then";
 }
 
-# Who is not who he says.
+# Wrong certificates.
 for my $case (
     [ 'another name', { tool_pass_ssl_name => 'other.test' },
         qr/its certificate is not that of "other\.test"/ ],

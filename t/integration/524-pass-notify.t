@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `notify` in `pass`: what a backend tells by itself reaches each client of the
-# server once, whichever worker has it, before any call and after a reload.
+# `notify` in `pass`: a backend's own notifications reach each client of the
+# server once, in any worker, before any call and after a reload.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ sub settled {
     }
 }
 
-# All are told, once, and in order.
+# All are notified, once, and in order.
 sub hears {
     my ($what) = @_;
     for my $protocol (@told) {
@@ -55,8 +55,8 @@ settled();
 $_->accept for @backend{@told};
 hears('before a call');
 
-# Calls are answered on the same connection, or on their worker's own; what
-# those are told does not count.
+# Calls are answered on the same connection, or on their worker's own, whose
+# notifications do not count.
 my $call = $clients[0]->request('tools/call', { name => 'relay' });
 wait_for { $backend{relay}->parent->is_called(0.05)
         || $backend{relay}->conn->fill(0) } 'the call';
@@ -68,7 +68,7 @@ $_->{conn}->close, delete $_->{conn} for @backend{@told};
 $_->accept for @backend{@told};
 hears('after a backend ended');
 
-# What is not for them.
+# Notifications for others.
 $backend{jsonrpc}->notify($backend{jsonrpc}->conn, 'notifications/progress',
     { progressToken => 99, progress => 1 });
 $backend{jsonrpc}->notify($backend{jsonrpc}->conn,

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A hundred thousand calls that are passed on, in each protocol, leave no
-# memory and no descriptor; nor do clients that cancel them or go.
+# A hundred thousand passed-on calls, in each protocol, leave no memory and no
+# descriptor; nor do clients that cancel them or close.
 
 use strict;
 use warnings;
@@ -28,11 +28,11 @@ for my $tool (@protocols) {
     leave($tg, $tool);
     is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
 }
-# AddressSanitizer keeps 256 MiB of what was freed.
+# AddressSanitizer keeps 256 MiB of freed memory.
 cmp_ok rss_kb($worker) - $before[0], '<', $is_san ? 448 * 1024 : 2048,
     'the worker has not grown';
 
-# Of ipc, whose calls are cancelled with their connections, there may be fewer.
+# In ipc, a cancelled call ends its connection, so there may be fewer.
 wait_for { fd_count($worker) <= $before[1] + 8 } 'its descriptors';
 wait_for { fd_count($behind) <= $before[2] + 8 } 'those of the backend';
 pass 'nor has it more descriptors';

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# `pass`: what a client says in a call's _meta reaches the backend, but for
-# what is each connection's own; a modern client's answers to what a result
-# has asked reach it, too; and the _meta of results comes back.
+# `pass`: a call's _meta reaches the backend, except for what belongs to a
+# connection; a modern client's answers to an input request reach it, too; and
+# the _meta of results returns.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -97,7 +97,8 @@ is $request->{params}{requestState}, 's "1"', 'with the state';
 Toolgate::Parent::answer($conn, $request, $result);
 is $way->finish($call)->{text}, 'x', 'and is answered';
 
-# Whatever becomes of its results; and who cannot be asked hears why.
+# Whatever becomes of its results; a client without the capability gets the
+# reason.
 $call = $way->start('texts');
 Toolgate::Parent::give($conn, 'tools/call', $ask);
 is $way->client->reply($call)->{result}{resultType}, 'input_required',

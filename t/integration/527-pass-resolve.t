@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# `pass` to an upstream whose servers are those that a name means at the time
-# (`resolve`), where NGINX has that: calls go where the name leads by then, also
-# those that have waited for their turn, and end where they began.
+# `pass` to an upstream whose servers are a name's current addresses
+# (`resolve`), if NGINX has that: calls go to the current ones, also those that
+# have waited, and end where they began.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.2', Listen => 1)
     ->sockport;
 my %address = (a => '127.0.0.2', b => '127.0.0.3', c => '127.0.0.4');
 
-# A name server, of one name, whose addresses are in the file `names`.
+# A name server for one name, whose addresses are in the file `names`.
 $tg->file('dns.pl', <<'END');
 use IO::Socket::INET;
 use Socket qw(inet_aton);
@@ -67,7 +67,7 @@ upstream back { zone z 64k; $method server back.test:$port resolve; }
 END
 }
 
-# Where NGINX has none, it says so.
+# An NGINX without it reports an error.
 means('a');
 my ($status, $said) = $tg->test_conf(body(1, 'pass back;'), upstream(''));
 if ($status != 0 && $said =~ /invalid parameter "resolve"/) {
@@ -120,7 +120,7 @@ wait_for { who(0) =~ /no backend of "back" .*not started/ }
 means('c');
 wait_for { who(0) eq 'c' } 'c to be there';
 
-# What has waited still goes where its arguments say.
+# A call that has waited goes where its arguments say.
 means('a');
 $tg->reload(body(2, 'pass back;'),
     upstream('hash $tool_arg_key;'));

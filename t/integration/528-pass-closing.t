@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# A backend that says `notifications/toolgate/closing`, as another Toolgate
-# does, has not started what it has not answered: that is asked again, also
-# when a write finds it gone, with the word not yet read.  And who has just
-# connected over TLS may say his first words to a worker that exits.
+# A backend sends `notifications/toolgate/closing`, as Toolgate does: it has not
+# started unanswered calls, which are sent again, also if a write fails before
+# the notice is read. A client that has just connected over TLS may send its
+# first request to an exiting worker.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -58,13 +58,13 @@ is_deeply [ map { text_of($client->reply($_)) } @ids[ 0, 2 ] ],
 
 # --- that is not read before the next write ---------------------------------
 
-# The worker is busy between the call that it is to write and that write.
+# The worker is busy between the call and its write.
 my $id = start();
 $backend->heard;
 $client->send_raw(join '', map { Toolgate::Client->encode({
     jsonrpc => '2.0', id => $_, method => 'tools/call',
     params => { name => $_ } }) . "\n" } qw(ask block));
-# Without this it finds the word first, and the case is the one above.
+# Otherwise it would read the notice first, which is the case above.
 select undef, undef, undef, 0.2;
 $backend->conn->notify('notifications/toolgate/closing', { reason => 'x' });
 $backend->conn->close;
@@ -108,7 +108,7 @@ like text_of($client->reply($id)),
 
 # --- first words ------------------------------------------------------------
 
-# Within the time that it is given; a machine may be slow.
+# Within its time; a machine may be slow.
 my $n = 0;
 wait_for {
     my $new = $tg->spawn({}, 'openssl', 's_client', '-quiet', '-no_ign_eof',

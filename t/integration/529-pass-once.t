@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `pass` asks another server of an upstream only when nothing of a call was
-# sent: not when it was read, nor when a part of it may have been.
+# `pass` uses another server of an upstream only if nothing of a call was sent:
+# not if it was read, nor if a part may have been.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -12,8 +12,8 @@ $tg->allow_log(qr/its connection with \d+ calls? in/, qr/no connection to/,
 my $dir = $tg->dir;
 my (%first, %second, $upstreams, $tools);
 
-# A tool with two servers of its own.  (One that was not there is left
-# alone for a while: a test that begins at the first one needs new ones.)
+# Returns a tool with two servers of its own. (A server that was missing is
+# skipped for a while, so a test needs new ones.)
 sub tool {
     my ($name, $protocol) = @_;
     $first{$name} = Toolgate::Backend->new($protocol, "$dir/1-$name");
@@ -54,7 +54,7 @@ for my $protocol (@Toolgate::Backend::ALL) {
     $first->heard->{conn}->close;
     is_lost($protocol, $id, 'what was read');
 
-    # A part of it is on its way, the rest waits for room.
+    # A part of it was sent, the rest waits for room.
     $id = start($protocol, text => 'x' x 800_000);
     my $conn = $first->accept;
     wait_for {
@@ -66,7 +66,7 @@ for my $protocol (@Toolgate::Backend::ALL) {
     $conn->close;
     is_lost($protocol, $id, 'what was sent in part');
 
-    # Nobody is there: nothing of it was sent.
+    # Nobody listens: nothing of it was sent.
     $first->parent->close;
     $id = start($protocol);
     $second->accept;
@@ -75,7 +75,7 @@ for my $protocol (@Toolgate::Backend::ALL) {
         "$protocol: what was not sent goes to another";
 }
 
-# Nor was it before a handshake that fails.
+# Nor before a handshake that fails.
 my $id = start('shaken');
 my $conn = $first{shaken}->parent->accept;
 Toolgate::Parent::refuse($conn, Toolgate::Parent::request($conn, $_), -32601,

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# MCP servers over Streamable HTTP, of both eras, that answer in JSON or in
-# events: their tools, calls, progress, cancellation, and what each request
-# has to have.
+# MCP servers over Streamable HTTP, of both eras, with JSON or events: tools,
+# calls, progress, cancellation, and the required headers.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -49,7 +48,7 @@ for my $name (@names) {
     is $steps[0]{progressToken}, $name, "$name: progress, to who asked";
     is text_of($client->reply($id)), 'slow', "$name: and its end";
 
-    # Cancellation, of exactly one.
+    # Cancellation of exactly one.
     my @ids = map { $client->request('tools/call', { name => "${name}_hang" }) }
         1, 2;
     wait_for { 2 == grep { $_->{message}{params}{name} eq 'hang' }
@@ -69,7 +68,7 @@ for my $name (@names) {
     wait_for { 2 == grep { $_->{of} eq 'tools/call' } $web->requests('GONE') }
         "$name: the streams of both are closed";
 
-    # What each request has.
+    # The headers of each request.
     my @posts = $web->requests('POST');
     is scalar(grep { $_->{headers}{'x-of'} ne $name } @posts), 0,
         "$name: all have the header";
@@ -96,7 +95,7 @@ for my $name (@names) {
     }
 }
 
-# What only the modern era has.
+# Parts of the modern era only.
 my $mark = "caf\x{e9}";
 $client->call_tool('modern_echo_mark', { region => $mark });
 my ($marked) = grep { $_->{message}{params}{name} eq 'echo_mark' }
@@ -120,7 +119,7 @@ is $modern->rpc('tools/call', { name => 'modern_input', _meta => \%meta,
     inputResponses => { name => { action => 'decline' } } })
     ->{result}{structuredContent}{requestState}, 'opaque "state"', 'gets it';
 
-# The list changes: on the channel of the server, where it has one.
+# The list changes: notified on the server's stream, if it has one.
 for my $name (qw(events json modern plain)) {
     my $watcher = $tg->connect;
     $watcher->rpc('initialize', { protocolVersion => '2025-06-18',
@@ -138,7 +137,7 @@ for my $name (qw(events json modern plain)) {
         "$name: and called";
 }
 
-# They are all for everybody, as one process is.
+# They are shared by all, like one process.
 my %sessions = map { $_ => $web{$_}->control('sessions') } qw(events json);
 is_deeply \%sessions, { events => 1, json => 1 }, 'one session each';
 $tg->stop;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Over Streamable HTTP: sessions that are over, streams that break off, and
-# servers that are away for a while or say something else.
+# Streamable HTTP: ended sessions, broken streams, and servers that are down for
+# a while or answer otherwise.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -72,7 +72,7 @@ for my $name (qw(lost other)) {
     is scalar keys %ids, 2, "$name: with an id of its own";
 }
 
-# Of two calls one hears late that its session is over.
+# One of two calls learns late that its session has ended.
 is call('held_echo'), 'echo', 'held: it is called';
 $web{held}->control('forget');
 my @two = map { $client->request('tools/call', { name => 'held_echo' }) } 1, 2;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# An MCP server over HTTPS whose header is from a file: it comes there and is
-# nowhere else, and nobody who has no certificate is told anything.
+# An MCP server over HTTPS with a header from a file: it reaches the server and
+# nothing else, and not a server without a valid certificate.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -56,7 +56,7 @@ start_on_ports($tg, sub {
 });
 $tg->allow_log(qr/SSL_do_handshake|while SSL handshaking/);
 $tg->allow_log(qr/could not be started/);
-# The channel goes through this NGINX, too, until it ends.
+# The stream goes through this NGINX, too, until it ends.
 $tg->allow_log(qr/open socket #\d+ left in connection|aborting/);
 
 my $c = $tg->connect;
@@ -96,7 +96,7 @@ my $shown = join "\0", map { slurp($_) }
     map { ("/proc/$_/cmdline", "/proc/$_/environ") } @mine;
 unlike $shown, qr/\Q$secret/, 'no command line and no environment has it';
 
-# Another one counts from a reload on, and the old one's session ends.
+# A new header is used after a reload, and the old session ends.
 $tg->file('key', "Bearer new-$secret\n", 0600);
 $tg->reload($body, server => 0, main => $debug);
 wait_for { $c = $tg->connect; my $n = () = $web->requests('tools/call');

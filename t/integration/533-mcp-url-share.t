@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Sessions over HTTP: one for all, for each user, or for each connection; the
-# last can ask its client, keeps its session over a reload, and ends with it.
+# Sessions over HTTP: one for all, per user, or per connection; the last kind
+# can send requests to its client, survives a reload, and ends with the
+# connection.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -42,7 +43,7 @@ wait_for { $web{user}->control('sessions') == 0 } 'one that is idle ends';
 ok scalar(() = $web{user}->requests('DELETE')), 'by a DELETE';
 is $web{all}->control('sessions'), 1, 'another one does not';
 
-# What the server asks.
+# Calls a tool during which the server sends requests.
 sub ask {
     my ($client, $server, @methods) = @_;
     return $client->request('tools/call', { name => "${server}_ask",
@@ -74,7 +75,7 @@ my $refused = ask($one, 'all', 'elicitation/create');
 like $one->reply($refused)->{result}{structuredContent}{answers}[0]{message},
     qr/shared by several clients/, 'of what others share nobody is asked';
 
-# A reload, with a call under way and a question open.
+# A reload, with a running call and an open request.
 my $before = pid($one, 'own');
 my $id = ask($one, 'own', 'elicitation/create');
 my $question = asked($one);
@@ -85,7 +86,7 @@ is_deeply $one->reply($id)->{result}{structuredContent}{answers}, [ \%accept ],
     'over a reload, too';
 is pid($one, 'own'), $before, 'in the same session';
 
-# A client that goes away takes its session with it.
+# A client that closes ends its session.
 is $web{own}->control('sessions'), 2, 'a session for each client';
 $two->close;
 wait_for { $web{own}->control('sessions') == 1 } 'that of who is gone ends';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Many calls at once over HTTP: more than are sent at once wait for their turn,
-# those that are cancelled meanwhile are never sent, and nothing stays.
+# Many calls at once over HTTP: those above the limit wait, cancelled ones are
+# never sent, and nothing is left.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;

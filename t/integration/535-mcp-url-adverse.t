@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Servers that break HTTP, its streams or MCP, and one that says other things
-# than it should: each is an error of that server, said in a line.
+# Servers that violate HTTP, its streams or MCP: each causes an error of that
+# server, in one line.
 
 use Toolgate::Test;
 use Toolgate::Guard;
@@ -11,7 +11,7 @@ use POSIX ();
 
 my $tg = Toolgate::Test->new(workers => 1);
 
-# What a server says to each request, whatever it is.
+# Responses of a server to each request.
 my $hello = '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18",'
     . '"capabilities":{},"serverInfo":{"name":"x","version":"1"}}}';
 sub http {
@@ -57,7 +57,7 @@ my %says = (
         qr/headers [^:]* larger than 64 KiB: its session id .* may be too/ ],
 );
 
-# A process for each, which answers whatever comes.
+# Starts a process for each, which answers any request.
 sub serve {
     my ($says) = @_;
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # kill -9 of the runner while servers over HTTP have calls: each call is
-# answered once, and the next runner ends the sessions that were left, also when
-# NGINX was away meanwhile.
+# answered once, and the next runner ends the remaining sessions, also if NGINX
+# was down meanwhile.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -21,7 +21,7 @@ my $body = join "\n", map {
 $tg->conf($body)->start;
 $tg->allow_log(qr/toolgate-runner exited with \d+ calls? in flight/);
 
-# What is written down of sessions, as the servers' own names for them.
+# Returns the stored sessions, by the servers' names.
 sub noted {
     my @files = glob $tg->state_dir . '/mcp/*.sessions';
     return join ' ', sort map { (split / /)[0] } map { split /\n/ }
@@ -36,7 +36,7 @@ sub ids {
     return sort keys %ids;
 }
 
-# Waits for the sessions that the servers have to be those that are noted.
+# Waits until the servers' sessions are the stored ones.
 sub sessions_are {
     my ($all, $own, $what) = @_;
     wait_for {
@@ -101,7 +101,7 @@ for my $round (1 .. 3) {
     $_->client->close for @ways;
 }
 
-# NGINX is not there when it happens, nor is the server for a while.
+# NGINX is down when it happens, and the server for a while.
 my $way = Toolgate::Way->new('modern', $tg->connect);
 is $way->call('own_echo')->{text}, 'echo', 'one more session';
 sessions_are(1, 1, 'which is written down');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # An MCP server answers a call with a JSON-RPC error: clients of both eras get
-# its code, message and data, whether the server is on stdio or has a URL.
+# its code, message and data, by stdio or URL.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -51,8 +51,8 @@ for my $way (@ways) {
     }
 }
 
-# The word by which a server of ours says that a request was not started would
-# have a bridge send the call again.
+# Our error for a request that was not started would make a bridge send the call
+# again.
 my $leaving = { code => -32090, message => 'gone', data => 'toolgate' };
 is $client->call_tool('old_error', { error => $leaving })->{error}{code},
     -32603, 'only a server of ours can say that a request was not started';

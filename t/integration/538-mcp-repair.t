@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools of MCP servers that clients cannot read: they are repaired, or left
-# out, and the log and the status say so.  What needs no repair stays.
+# Tools of MCP servers that clients cannot read are repaired or omitted, and the
+# log and the status say so. Others do not change.
 
 use Toolgate::Test;
 use Toolgate::Listed;

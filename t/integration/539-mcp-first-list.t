@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The first list of a server waits for MCP servers that start, and so do calls
-# of their tools; everything else is answered meanwhile.  Of one that has
-# failed nothing is waited for, and calls hear why.
+# The first list of a server waits for starting MCP servers, as do calls of
+# their tools; everything else is answered meanwhile. Nothing waits for a failed
+# one, and calls get the reason.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -65,7 +65,7 @@ like $error->{message}, qr/^Unknown tool: bad_thing\. .*"bad" has failed: /,
     'and says that the server has failed';
 like $error->{message}, qr/exited with status 3: no token/, 'and why';
 
-# What is beside the list, for people.
+# Further texts of the list, for people.
 for my $kind (qw(legacy modern relay)) {
     my $way = Toolgate::Way->new($kind, $bad->connect);
     my $told = wait_for {

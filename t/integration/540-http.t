@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Calls of an HTTP API: what is sent for the arguments of a call, and what
-# becomes of what comes back.
+# Calls of an HTTP API: the request for a call's arguments, and its result.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -10,7 +9,7 @@ my $tg = Toolgate::Test->new(workers => 1);
 my $web = Toolgate::Web->new($tg);
 my $url = $web->url;
 
-# Name, its method, URL and directives; the arguments; what must be sent.
+# Name, method, URL and directives; the arguments; the expected request.
 my @sent = (
     [ 'plain', "GET $url/echo", {}, { method => 'GET', path => '/echo' } ],
     [
@@ -184,7 +183,7 @@ my @sent = (
     ],
 );
 
-# What must come back: a text, or the kind of failure and what is said.
+# The expected result: a text, or the type of failure and its message.
 my @back = (
     [ 'fits', 'bytes/1048576', '', 'x' x 1048576 ],
     [ 'chunks', 'more/5500', '', 'x' x 5500 ],
@@ -261,7 +260,7 @@ END
 
 my $mcp = $tg->connect;
 
-# Arguments that are a reference are JSON as it is.
+# Arguments that are a reference are JSON already.
 sub call {
     my ($name, $arguments) = @_;
     return $mcp->call_tool($name, $arguments) if ref $arguments ne 'SCALAR';
@@ -342,7 +341,7 @@ for my $name (qw(many many_listed)) {
         "$name: too many elements";
 }
 
-# Nothing can be put between the parts of a request.
+# Nothing can be injected between the parts of a request.
 for my $value ("a\r\nX-Evil: 1", "a\nb", "a\0", "\x7f") {
     my $reply = $mcp->call_tool(control => { a => $value });
     like text_of($reply), qr/control character/, 'a control character';

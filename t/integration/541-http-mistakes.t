@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Mistakes in `http` and what belongs to it: nginx -t finds each, in which
-# line, and says what to write instead.
+# Mistakes in `http` and its directives: nginx -t finds each, with its line and
+# the correction.
 
 use Toolgate::Test;
 
@@ -13,7 +13,7 @@ $tg->file('none', "\n", 0600);
 $tg->file('long', 'x' x 16385, 0600);
 $tg->file('noca', "no certificate\n");
 
-# A body of a tool whose wrong line ends in "#!", and what must be said.
+# The body of a tool whose wrong line ends in "#!", and the expected message.
 my $get = 'http GET http://a.b/;';
 my @mistakes = (
     [ 'http get http://a/; #!', qr/invalid method "get" in "http"; .*GET/ ],
@@ -121,7 +121,7 @@ for my $case (@mistakes) {
     unlike $out, qr/abc/, 'and no secret' if $tool =~ /file=/;
 }
 
-# What is right, and what is only strange.
+# Valid directives, and strange ones.
 my ($status, $out) = $tg->test_conf(<<"END");
 tool a { http GET https://api.example.com; }
 tool b {
@@ -153,7 +153,7 @@ is $status, 0, 'a secret that all can read loads';
 like $out, qr/\[warn\].*all users can read "\S+open".*chmod o-r/,
     'with a warning';
 
-# Only root has a user that may not read what is read for it.
+# Only root has a user without access to a file that root reads for it.
 SKIP: {
     skip 'for root only', 2 if $> != 0;
     my $nobody = Toolgate::Test->new(user => 'nobody');

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Hosts that variables choose, and those that redirects lead to: only what the
-# config allows is called, and nothing of this machine or its networks unless
-# it is named.
+# Hosts from variables and redirects: only what the config allows is called, and
+# nothing of this machine or its networks unless it is named.
 
 use Toolgate::Test;
 use Toolgate::Web;
@@ -44,7 +43,7 @@ sub call {
     return text_of($c->call_tool($tool, \%arguments));
 }
 
-# Every way to write an address of this machine, and names that have one.
+# Every form of an address of this machine, and names with such an address.
 my $private = qr/its address belongs to this machine or to a private network/;
 like call(any => url => "http://$_/"), $private, "$_ is refused"
     for "127.0.0.1:$port", "localhost:$port", "2130706433:$port",
@@ -54,7 +53,7 @@ like call(any => url => "http://$_/"), $private, "$_ is refused"
     '100.100.100.200', '[fd00:ec2::254]', '[fe80::1]', '224.0.0.1';
 is scalar(() = $web->requests), 0, 'nothing of this came here';
 
-# What is no URL of HTTP, or pretends to be another one.
+# Invalid URLs, and URLs that pretend to be others.
 my $wrong = qr/has a URL that cannot be called/;
 like call(any => url => $_), $wrong, "$_ is refused"
     for '', 'file:///etc/passwd', 'gopher://127.0.0.1/', '//127.0.0.1/',
@@ -64,7 +63,7 @@ like call(any => url => $_), $wrong, "$_ is refused"
 like call(usual => url => "http://8.8.8.8:$port/"),
     qr/may not be called; hosts does not allow it/, 'another port';
 
-# What is named may be called, and nothing beside it.
+# A named host may be called, and no other.
 like call(named => url => "http://127.0.0.1:$port/echo"), qr/"method":"GET"/,
     'by its name';
 like call(named => url => "http://127.0.0.1:$else/echo"), $private,

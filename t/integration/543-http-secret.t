@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A header that is read from a file comes to its server and is nowhere else:
-# not in answers, logs, command lines, files, lists or the runner's status.
+# A header from a file reaches its server and nothing else: no response, log,
+# command line, file, list or status.
 
 use Toolgate::Test;
 use Toolgate::Web;
@@ -52,7 +52,7 @@ call(refused => url => $_) for "http://127.0.0.1/", 'x', 'http://a:99/';
 is scalar(grep { $_->{path} eq '/close' } $web->requests), 1,
     'what was not answered was sent once';
 
-# Where an error's body is cut, what is left of a secret is hidden, too.
+# Where an error's body is cut, the rest of a secret is hidden, too.
 for my $n (4060 .. 4100) {
     my $text = text_of(call(leak => n => $n));
     like $text, qr/status 500: x{4050}/, "an error that is cut at $n";
@@ -80,7 +80,7 @@ my $shown = join "\0", map { slurp($_) }
     map { ("/proc/$_/cmdline", "/proc/$_/environ") } @mine;
 unlike $shown, qr/\Q$secret/, 'no command line and no environment has it';
 
-# The file may go, and may change: a reload reads it anew.
+# The file may be removed and change: a reload reads it again.
 $tg->file('key', "Bearer other-$secret\n", 0600);
 is((call('echo'), $web->requests)[-1]{headers}{authorization},
     "Bearer $secret", 'it was read at load');

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# TLS: whom a certificate must be from, and for whom.
+# TLS: required issuer and name of a certificate.
 
 use Toolgate::Test;
 use Toolgate::Tls;
@@ -9,7 +9,7 @@ my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
 my $web = Toolgate::Web->new($tg);
 
-# A CA, and certificates of it for names and an address.
+# A CA, and its certificates for names and an address.
 certify($dir, $_) for qw(ca no);
 my %names = (
     good => 'DNS:localhost,IP:127.0.0.1',

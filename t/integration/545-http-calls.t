@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Calls of HTTP keep what calls of programs keep: schema, access, rate,
-# concurrency, deadline, progress; cancelling reaches exactly one; at a reload
-# they move with their session; each is answered once, and nothing is left.
+# Calls of HTTP keep the contract of all calls: schema, access, rate,
+# concurrency, deadline, progress, cancellation; at a reload they move with
+# their session; each is answered once, and nothing is left.
 
 use Toolgate::Test;
 use Toolgate::Move;

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Calls of HTTP, and an MCP server, through a proxy that the config names: it
-# finds the hosts, and reads nothing of what is called by HTTPS.  How long a
-# connection may take.
+# Calls of HTTP, and an MCP server, through a configured proxy: it resolves the
+# hosts, and cannot read HTTPS. The timeout of connecting.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -19,7 +18,7 @@ my $strict = Toolgate::Proxy->new($tg, refuses => 403);
 $tg->file('key', "Bearer $secret\n", 0600);
 certify($dir, 'inside', alt => 'DNS:inside.test');
 
-# Whoever connects to it waits: nobody accepts, and there is no more room.
+# Connects wait: nobody accepts, and the queue is full.
 my $full = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1);
 listen $full, 0 or die "listen: $!";
 my @first = map {
@@ -70,7 +69,7 @@ server {
 }
 END
 });
-# The channels go through this NGINX, too, until it ends.
+# The streams go through this NGINX, too, until it ends.
 $tg->allow_log(qr/could not be started/,
     qr/open socket #\d+ left in connection|aborting/);
 
@@ -101,7 +100,7 @@ ok !(grep {/CONNECT.*\Q$secret/s} split /\r\n\r\n/, $heads),
     'and is told no secret then';
 $tg->wait_log(qr/shut could not be started: it cannot be reached.*403/);
 
-# Both ended before the usual ten seconds.
+# Both ended before the default of ten seconds.
 like call('late'), qr/no request was sent \(.* \d{1,4} ms/, 'a call in time';
 $tg->wait_log(qr/late could not be started: .* \d{1,4} ms/);
 $tg->stop;

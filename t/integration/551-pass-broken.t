@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A backend's answer that cannot be read ends its call at once, with the
-# reason, and not at the timeout; other calls go on.
+# An unreadable response of a backend ends its call at once, with the reason,
+# not at the timeout; other calls continue.
 
 use Toolgate::Test;
 use Toolgate::Backend;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# MCP servers by URL that say in unusual ways that a session is over, and
-# those that are unusual from the beginning: a session begins anew and the call
-# is sent once more, or the message says what to do.
+# MCP servers by URL that report ended sessions in unusual ways, or are unusual
+# from the start: a session begins again and the call is sent once more, or the
+# error says what to do.
 
 use Toolgate::Test;
 use Toolgate::Guard;
@@ -15,7 +15,7 @@ my $tg = Toolgate::Test->new(workers => 1);
 my $json = JSON::PP->new->canonical->utf8;
 my $secret = 'Qz7hidden-token-9xK';
 
-# How a server says that it does not know a session: status, and body.
+# How a server reports an unknown session: status, and body.
 my %lost = (
     words => [ 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,'
             . '"message":"Bad Request: Server not initialized"}}' ],
@@ -41,9 +41,9 @@ my %lost = (
         'text/event-stream' ],
 );
 
-# What other servers do: at a request of MCP, by its method.
+# Other behaviour of servers, by the method of the request.
 my %other = (
-    # closes the connection at a method that it does not know
+    # closes the connection at an unknown method
     closes => { 'server/discover' => sub { } },
     mark   => { all => sub { return (200, "\xef\xbb\xbf$_[1]") } },
     plain  => { all => sub { return (200, $_[1], 'text/plain') } },
@@ -82,7 +82,7 @@ my %other = (
     moved => { all => sub {
         return (308, '', '', 'Location: http://127.0.0.1:1/there?key=secret');
     } },
-    # Some servers say what they were sent; the second is cut within it.
+    # Some servers quote the request; the second quotation is cut.
     echo => { all => sub {
         return (401, '', '', "WWW-Authenticate: Bearer error=\"$secret\"",
             'Retry-After: ' . 'x' x 240 . $secret);
@@ -120,7 +120,7 @@ sub respond {
     print {$socket} join "\r\n", @head, '', $body;
 }
 
-# One request; returns whether the connection stays open.
+# Answers one request. Returns whether the connection stays open.
 sub answer {
     my ($socket, $state, $lost, $other) = @_;
     my $head = '';
@@ -167,13 +167,12 @@ sub answer {
     return 0 if !@said;
     $said[1] =~ s/ID/$id/;
     respond($socket, @said == 2 ? (@said, 'application/json') : @said, @more);
-    # It has forgotten the session, as by a restart.
+    # It has forgotten the session, as after a restart.
     $state->{session} = undef if $lost && $method eq 'tools/call';
     return 1;
 }
 
-# A process for each, one connection after the other; how it ends says how
-# often a method came.
+# Starts a process for each; its exit status says how often a method came.
 my %port;
 sub serve {
     my ($name) = @_;

@@ -1,19 +1,19 @@
 #!/usr/bin/perl
-# Schemas of an MCP server that take too much to compile: they are passed on and
-# not checked, which the log and `toolgate.status` say, and nobody waits for
-# them, neither at a start nor when they are called.
+# Schemas of an MCP server that take too long to compile are passed on but not
+# checked; the log and `toolgate.status` say so, and nobody waits for them, at a
+# start or at a call.
 
 use Toolgate::Test;
 use Toolgate::Listed;
 use Toolgate::Status;
 
-# Beyond the 64 MiB of all imported schemas, and what they took before.
+# Memory beyond the 64 MiB of all imported schemas.
 my $ROOM_KB = 250_000;
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $far = Toolgate::Listed->new($tg, 'far');
 
-# A thousand patterns, each of which PCRE2 makes some 30 KB of.
+# A thousand patterns, for each of which PCRE2 needs some 30 KB.
 sub heavy {
     my ($name) = @_;
     my %properties = map {
@@ -37,14 +37,14 @@ $tg->conf($body)->start;
 my $client = $tg->connect;
 my $status = Toolgate::Status->new($tg->connect);
 
-# Is a tool on the first page of the list?
+# Checks whether a tool is on the first page of the list.
 sub has_tool {
     my ($name) = @_;
     return grep { $_->{name} eq $name }
         @{ $client->rpc('tools/list')->{result}{tools} };
 }
 
-# What the worker that answers has compiled, and does not check.
+# Returns what the answering worker has compiled, but does not check.
 sub unchecked {
     my ($server) = @{ $status->look->server->{mcp_servers} };
     return map { $_->{name} => $_->{why} } @{ $server->{unchecked} // [] };
@@ -70,7 +70,7 @@ like $out, qr/^toolgate_mcp_server_unchecked\{[^}]*="far"\} 31$/m,
     'and a number';
 $tg->wait_log(qr/31 tools of mcp_server "far" are listed, but .* not checked/);
 
-# A batch of them is refused rather than compiled in one step.
+# A batch of them is rejected rather than compiled in one step.
 $client->send_line([
     map {
         { jsonrpc => '2.0', id => "b$_", method => 'tools/call',

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A block of another server: after a change of its exec or url, the tools that
-# it had stay until the new server has listed its own, and calls wait for it.
+# After a change of a block's exec or url, its former tools stay until the new
+# server has listed its own, and calls wait for that.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -89,7 +89,7 @@ for my $url (qw(http://127.0.0.1:1/mcp http://127.0.0.1:1/other)) {
     ok $result->{isError}, "$url: a call says that it is not there";
 }
 
-# The first server again, and then another one: what it had last is meant.
+# The first server again, then another one: its own last list is used.
 reload($client, block('exec ' . $old->command));
 wait_for { names($client) eq 'far_echo far_gone' } 'the first list again';
 reload($client, block('url http://127.0.0.1:1/third'));

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # A long list of an MCP server that changes all the time: clients see one whole
-# list or the next, hear once of each change, and a page of the list before is
-# never part of one.  What did not change is not made, nor logged, again.
+# list or the next, are notified once per change, and never get pages of two
+# lists. Unchanged tools are neither rebuilt nor logged again.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -14,7 +14,7 @@ my $tg = Toolgate::Test->new(workers => 2);
 my $json = 'Toolgate::Client';
 my $far = Toolgate::Listed->new($tg, 'far');
 
-# All of them of one generation; the words make it many pages.
+# Returns tools of one generation, with enough text for many pages.
 sub tools {
     my ($generation) = @_;
     return $far->tool('set_tools'), $far->tool('odd', title => 5),
@@ -24,7 +24,7 @@ sub tools {
             300) } 1 .. $NTOOLS;
 }
 
-# With a server near, which lists an odd tool as well.
+# With another server, which lists an odd tool as well.
 sub body {
     my (@options) = @_;
     my $near = Toolgate::Listed->new($tg, 'near', @options);
@@ -36,8 +36,7 @@ sub body {
 $far->list(tools(0));
 $tg->conf(body())->start;
 
-# Reads all pages: the tools by their names; or nothing, where the list changed
-# meanwhile, which an error says.
+# Reads all pages: the tools by name; or nothing, if the list changed meanwhile.
 sub whole {
     my ($client) = @_;
     my (%tools, $cursor);
@@ -84,7 +83,7 @@ is $nmixed, 0, 'none of which was a mixture';
 
 # --- each change is told once -----------------------------------------------
 
-# What a client was told before its ping is answered.
+# Returns the notifications before the response to a ping.
 sub changes_of {
     my ($listener) = @_;
     my $id = $listener->request('ping');
@@ -113,7 +112,7 @@ whole($client);
 is_deeply [ map { changes_of($_) } @listeners ], [ (0) x @listeners ],
     'a list that did not change is none';
 
-# A tool under the same name is another one when its schema is another.
+# A tool with another schema is another tool.
 $client->call_tool('far_set_tools', { tools => [ map {
     $_->{name} eq 'strict'
         ? $far->tool('strict', inputSchema => {
@@ -128,7 +127,7 @@ ok $tools->{near_one}, 'beside the other server\'s tools';
 
 # --- another server ---------------------------------------------------------
 
-# The tools that it had before are a guess, about which the log says nothing.
+# Its former tools are a guess, which is not logged.
 my $from = $tg->log_size;
 $tg->reload(body('pages=50'));
 $tg->wait_log(qr/tool "odd" of mcp_server "near" is listed/, $from);
