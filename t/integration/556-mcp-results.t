@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Results that clients cannot read: what an MCP server or a backend answers is
-# repaired on its way, in both eras, and nothing of it is lost.  What an output
-# schema is about may stand in a text, and an error may have another shape.
+# Results that clients cannot read: those of an MCP server or backend are
+# repaired without loss, in both eras. A value for the output schema may be in a
+# text, and an error may have another shape.
 
 use Toolgate::Test;
 use Toolgate::Listed;

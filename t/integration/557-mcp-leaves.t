@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# An MCP server that answers one call and exits: each call starts it again, at
-# once, and a call that it has not read is not lost.
+# An MCP server that exits after one call: each call starts it again at once,
+# and a call that it has not read is not lost.
 
 use Toolgate::Test;
 use Toolgate::Listed;

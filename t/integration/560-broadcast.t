@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A broadcast reaches each client of the server once, in the order in which
-# one caller sent them, whichever worker serves whom, as its dialect has it;
-# nobody of another server hears of it.
+# A broadcast reaches each client of the server once, in its caller's order, in
+# any worker and in the client's dialect; no client of another server gets it.
 
 use Toolgate::Test;
 
@@ -12,7 +11,7 @@ my $body = <<'END';
     method pid { return $pid; }
     tool hi { description "Says hi."; return hi; }
 END
-# One is read after the other, on a slow machine for minutes.
+# They are read one after the other, on a slow machine for minutes.
 my $listen = 'tool_runner ' . $tg->runner_path . '; tool_state_dir %%STATE%%; '
     . 'tool_send_timeout 1h;';
 $tg->conf("server { listen unix:%%SOCKET%%; listen unix:%%DIR%%/two.sock; "
@@ -50,7 +49,7 @@ for my $client (@modern) {
         { 'toolgate/broadcasts' => JSON::PP::true }, 'a subscription';
 }
 
-# They are clients, too, but cannot be told.
+# They are clients, too, but cannot be notified.
 my $ipc = $tg->connect;
 is $ipc->ipc_call('hi')->{result}{content}[0]{text}, 'hi', 'ipc';
 my $stateless = $tg->connect;
@@ -69,7 +68,7 @@ is_deeply $plain[0]->rpc('tell')->{result}, { clients => $told },
 is text_of($plain[1]->call_tool('shout', { content => 'hey' })),
     qq({"clients":$told}), 'a tool';
 
-# A call in the dialect that needs no lines may be broken into some.
+# A call in the dialect without lines may contain line breaks.
 $ipc->send_ipc(qq({"method":"call_tool","params":{"name":"shout",\n)
     . qq("arguments":{\n  "content" : "ho"\n}}}));
 is $ipc->recv_ipc->{result}{content}[0]{text}, qq({"clients":$told}), 'ipc';
@@ -114,7 +113,7 @@ is_deeply $other->rpc('tell', {})->{result}, { clients => 1 },
 is $other->notification('event.happened')->{params}{n}, undef, 'they are told';
 ok $plain[0]->is_silent(0), 'and no others';
 
-# What cannot be told.
+# Invalid broadcasts.
 like $plain[0]->rpc('tell', [1])->{error}{message}, qr/must be an object/,
     'an array';
 my $large = 'x' x 1_040_384;
@@ -129,7 +128,7 @@ is length $plain[0]->notification('event.happened')->{params}{t}, 1_040_000,
 ok index($_->recv_line, qq("t":"$large")) > 0, 'to all'
     for @plain[1 .. $#plain], @legacy, @modern, @relay;
 
-# Without an id nobody is answered, and all are told.
+# A call without an id gets no response, but is broadcast.
 $plain[0]->notify('tell', { n => 9 });
 is $_->notification('event.happened')->{params}{n}, 9, 'from a notification'
     for @plain;

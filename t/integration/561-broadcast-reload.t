@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Broadcasts in a storm of reloads: clients in old workers, in new ones and on
-# their way between them hear each broadcast once, in the order of its caller,
-# and each answer counts all of them.
+# Broadcasts in a storm of reloads: clients in old workers, in new ones and
+# between them get each broadcast once, in its caller's order, and each response
+# counts all clients.
 
 use Toolgate::Test;
 
@@ -36,7 +36,7 @@ for my $client (@relay) {
 $_->rpc('pid') for @callers;
 my $told = @clients + @callers + @relay;
 
-# Some have calls in flight all the time, short ones and long ones.
+# Some have running calls all the time, short ones and long ones.
 my (@holds, %held);
 for my $i (0 .. 7) {
     my $client = $clients[$i];
@@ -45,7 +45,7 @@ for my $i (0 .. 7) {
         if $i < 3;
 }
 
-# Says the next one by each caller, and checks what came of the one before.
+# Sends the next one by each caller, and checks the previous one's result.
 my (@n, @ids, %wrong);
 sub send_next {
     for my $c (0 .. CALLERS - 1) {
@@ -85,7 +85,7 @@ for my $c (0 .. CALLERS - 1) {
 is_deeply \%wrong, {}, "each of them was told to $told clients";
 diag "broadcasts: @n";
 
-# All that is heard, by its caller.
+# Reads all broadcasts, by caller.
 sub hears {
     my ($client, $name) = @_;
     my @next = (1) x CALLERS;
@@ -112,7 +112,7 @@ for my $client (@clients, @callers) {
     ok !(grep { $_->{method} } @{ $client->{aside} }), 'and nothing twice';
 }
 
-# What cannot move stays in its old worker, and hears the new ones.
+# Sessions that cannot move stay in their old worker, and get the new ones.
 my $proxied = $tg->connect($tg->dir . '/proxied.sock');
 $proxied->send_raw("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n");
 my $old = $proxied->rpc('pid')->{result};
@@ -128,7 +128,7 @@ wait_for {
     $callers[0]->rpc('tell', { n => 'last' })->{result}{clients} == $told
 } 'one less';
 
-# A worker that is killed takes its clients along, and they count no more.
+# The clients of a killed worker do not count any more.
 wait_for { $tg->worker_pids(all => 1) == 3 } 'the old workers to end';
 my $own = $callers[0]->rpc('pid')->{result};
 my ($victim, @more);

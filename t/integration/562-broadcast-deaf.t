@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# A client that does not take what it is told is closed once that is more than
-# 4 MiB; nobody waits for it.  Who takes it, even late, stays.
+# A client that does not read is closed when its broadcasts exceed 4 MiB; nobody
+# waits for it. A client that reads, even late, stays.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
-# Those that do not read for a while are not meant here, however long that is.
+# This is not about the send timeout.
 my $body = 'tool_send_timeout 1h; method tell { broadcast event; } '
     . 'method pid { return $pid; }';
 $tg->conf($body)->start;
@@ -26,7 +26,7 @@ my $n = 0;
 is broadcast(++$n), 5, 'five clients' while $n < 30;
 is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
 
-# What waits goes along when a session moves, and counts on.
+# The backlog moves with a session, and counts on.
 $tg->reload;
 $tg->wait_log(qr/sessions? moved to/);
 my $left;
@@ -39,7 +39,7 @@ is @lines, 2, 'which is said in the log';
 is $late->notification('event')->{params}{n}, $_, "late again: $_"
     for 31 .. $n;
 
-# They get what was on its way, then the end; never a piece of a line too much.
+# They get the output in transit, then the end; no more than whole lines.
 for my $client (@deaf) {
     my $last = 0;
     while (!$client->at_eof(0) && $client->buffered !~ /\A[^\n]*\z/) {

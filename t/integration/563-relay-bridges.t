@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# tool_relay_bridges: one bridge or many, whichever workers they are with, and
-# over reloads.  Who is displaced hears a shutdown, who is rejected an error.
+# tool_relay_bridges: one bridge or many, in any worker and over reloads. A
+# displaced bridge gets a shutdown, a rejected one an error.
 
 use Toolgate::Test;
 
@@ -39,7 +39,7 @@ sub is_displaced {
     ok $client->at_eof, 'and the end';
 }
 
-# displace: the newest one stays, wherever it is.
+# displace: the newest one stays, in any worker.
 $tg->conf(body('displace'))->start;
 my $plain = $tg->connect;
 ok $plain->rpc('pid')->{result}, 'a client of another dialect';
@@ -56,7 +56,7 @@ for my $n (1 .. 200) {
 cmp_ok scalar(keys %pid), '>', 1, 'they were with different workers';
 ok $plain->rpc('pid')->{result}, 'the other dialect is not concerned';
 
-# A call of one that is displaced ends with it.
+# A call of a displaced bridge ends with it.
 ask($bridge, 'hold');
 wait_for { grep {/sleep 3600/} values %{ $tg->processes } } 'the program';
 my $next = $tg->connect;
@@ -66,7 +66,7 @@ wait_for { !grep {/sleep 3600/} values %{ $tg->processes } } 'its end';
 $bridge = $next;
 
 # Over a reload the bridge stays, and the next one displaces it there; also
-# one that is on its way, or in an old worker.
+# while it moves, or in an old worker.
 for my $n (1 .. 8) {
     $tg->signal_reload('HUP');
     select undef, undef, undef, 0.01 * $n;
@@ -97,7 +97,7 @@ wait_for {
     return $free->recv_json->{kind} eq 'mcp_response';
 } 'its place to be free';
 
-# Nor does one keep it whose process has gone, and is started again.
+# A bridge whose process has ended and is restarted is not rejected.
 my $hi = JSON::PP::encode_json({ kind => 'mcp_request', id => 1,
     method => 'tools/call', params => { name => 'hi' } });
 $free->close;
@@ -119,7 +119,7 @@ wait_for {
     return $free->recv_json->{kind} eq 'mcp_response';
 } 'its place to be free once more';
 
-# A bridge whose worker is killed has no place any more.
+# A bridge of a killed worker does not count any more.
 $tg->allow_log(qr/exited on signal 9/);
 ask($free, 'pid');
 kill KILL => $free->recv_json->{result}{content}[0]{text};
@@ -130,7 +130,7 @@ wait_for {
     return eval { $free->recv_json->{kind} eq 'mcp_response' };
 } 'the place of one that was killed';
 
-# Where the config says the dialect, there is no need to wait for a word.
+# If the config sets the dialect, the first message is not needed.
 $tg->reload(body('reject', 'tool_protocol relay;'));
 my $silent = $tg->connect;
 my $frame = $silent->recv_json;
@@ -140,13 +140,13 @@ $tg->reload(body('displace', 'tool_protocol relay;'));
 $silent = $tg->connect;
 is_displaced($free, 'by one that said nothing');
 
-# shared: as many as like.
+# shared: any number.
 $tg->reload(body('shared'));
 my @many = ($silent, map { $tg->connect } 1 .. 5);
 is hi($_), 'hi', 'one of many' for @many;
 is hi($_), 'hi', 'and again' for @many;
 
-# Who is there when the policy changes stays.
+# Existing bridges stay when the policy changes.
 $tg->reload(body('reject'));
 is hi($_), 'hi', 'they stay' for @many;
 $next = $tg->connect;

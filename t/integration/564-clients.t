@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# `clients` lists who is connected to the server, with whichever worker: the
-# dialect, the process, the name it gives itself, since when, its calls; and
-# only those see it who may.
+# `clients` lists the server's clients, in any worker: dialect, process, name,
+# connection time and calls; only authorized clients see it.
 
 use Toolgate::Test;
 
@@ -22,7 +21,7 @@ $tg->conf("server { listen unix:%%SOCKET%%; "
 my $asks = $tg->connect;
 my $result;
 wait_for {
-    # One looked whether there is a server, and may just be leaving.
+    # The start's check may just be closing.
     $result = $asks->rpc('toolgate.clients')->{result};
     return $result->{count} == 1;
 }
@@ -55,10 +54,10 @@ my $long = $tg->connect;
 $long->rpc('initialize', { protocolVersion => '2025-06-18',
     clientInfo => { name => 'n' x 129 } });
 my @ids = map { $legacy->request('hold') } 1 .. 2;
-# They are answered last, so that the calls are under way.
+# They are answered last, so that the calls are running.
 $legacy->rpc('pid');
 
-# All but since and worker, which differ.
+# Returns all members except since and worker, which differ.
 sub seen {
     my ($client) = @_;
     $result = $client->rpc('toolgate.clients')->{result};
@@ -78,7 +77,7 @@ my @all = (
     'jsonrpc new 0 not told',
     'relay - 0 told',
 );
-# Another worker may not have seen those who say nothing yet.
+# Another worker may not have seen silent clients yet.
 wait_for { $asks->rpc('toolgate.clients')->{result}{count} == @all }
     'all to be there';
 is_deeply seen($asks), \@all, 'all of them';
@@ -86,7 +85,7 @@ my %since = map { $_->{since} => 1 } @{ $result->{clients} };
 is text_of($asks->call_tool('who')) =~ /"count":(\d+)/ && $1, 7,
     'as a tool, too';
 
-# After a reload they are the same, in other workers.
+# After a reload they are equal, in other workers.
 my %old = map { $_ => 1 } $tg->worker_pids(all => 1);
 $tg->reload;
 wait_for {
@@ -97,7 +96,7 @@ wait_for {
 is_deeply { map { $_->{since} => 1 } @{ $result->{clients} } }, \%since,
     'since when they were';
 
-# They go.
+# They close.
 $legacy->notify('notifications/cancelled', { requestId => $_ }) for @ids;
 wait_for {
     grep {/^jsonrpc cod"ex \x{263a} 0 told/} @{ seen($asks) }
@@ -105,7 +104,7 @@ wait_for {
 $_->close for $legacy, $relay, $mute;
 wait_for { @{ seen($asks) } == 4 } 'three to be gone';
 
-# Who may not, does not; and of another server's clients nobody hears.
+# Others are rejected; and another server's clients are not listed.
 my $other = $tg->connect($tg->dir . '/other.sock');
 is $other->rpc('toolgate.clients')->{error}{code}, -32601, 'denied';
 like text_of($other->call_tool('who')), qr/^\{"count":1,/, 'its own clients';

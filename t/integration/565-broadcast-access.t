@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Who may tell all clients something is said by allow and deny; the server's
-# own rules say who is told.  The capability that it is for is declared.
+# allow and deny decide who may broadcast; the server's own rules decide who is
+# notified. The capability is declared.
 
 use Toolgate::Test;
 
@@ -48,13 +48,13 @@ is $_->notification('event')->{params}{n}, 2, 'and that is all'
     for $asks, $hears;
 ok $hears->is_silent(0), 'that is heard';
 
-# It may speak, and not hear.
+# It may broadcast, but is not notified.
 my $kept = $tg->connect($tg->dir . '/kept.sock');
 is_deeply $kept->rpc('tell', {})->{result}, { clients => 0 }, 'nobody is told';
 is $kept->rpc('hi')->{error}{code}, -32601, 'it is kept out';
 ok $kept->is_silent(0), 'nor told';
 
-# A config without any of this: nothing listens, nothing is shared.
+# A config without broadcasts: nothing listens, nothing is shared.
 $tg->reload("listen unix:%%SOCKET%%; $hi");
 my $client = $tg->connect;
 $client->request('subscriptions/listen',
@@ -63,7 +63,7 @@ is_deeply $client->recv_json->{params}{notifications}, {},
     'there is nothing to be told';
 is $hears->rpc('ping')->{id}, 2, 'who was there stays';
 
-# And back: who was there is told again.
+# And back: existing clients are notified again.
 $tg->reload("listen unix:%%SOCKET%%; $hi method tell { broadcast event; }");
 wait_for { $asks->rpc('tell', { n => 3 })->{result}{clients} == 2 }
     'both to be told';

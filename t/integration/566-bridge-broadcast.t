@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bridge's end: an agent is told what the server tells all, sees what it is
-# for, and hears why its bridge is displaced or rejected.
+# Broadcasts through the bridge: an agent is notified, sees the capability, and
+# gets the reason if its bridge is displaced or rejected.
 
 use Toolgate::Test;
 
@@ -26,7 +26,7 @@ my %meta = (_meta => {
 });
 my @relay = ([ qw(--dialect relay), $tg->socket_path ]);
 
-# In front of Toolgate, and as the bridge of one that speaks relay.
+# In front of Toolgate, and as a bridge with the dialect relay.
 my $legacy = $tg->bridge;
 my $about = $legacy->rpc('initialize', { protocolVersion => '2025-06-18' });
 is_deeply $about->{result}{capabilities}{experimental},
@@ -60,7 +60,7 @@ is_deeply $listens->notification('notifications/claude/channel')->{params},
 ok $modern->rpc('tools/list', {%meta})->{result}, 'and one without';
 ok $modern->is_silent(0), 'nothing';
 
-# A reload keeps all that.
+# It stays so after a reload.
 $tg->reload;
 is text_of($legacy->call_tool('shout', { content => 'again' })),
     '{"clients":4}', 'after a reload';
@@ -68,7 +68,7 @@ is $_->notification('notifications/claude/channel')->{params}{content},
     'again', 'they hear it'
     for $legacy, $relay, $listens;
 
-# Displaced: the agent hears why, and its server is gone.
+# Displaced: the agent gets the reason, and its server closes.
 $id = $relay->request('tools/call', { name => 'hold' });
 wait_for { grep {/sleep 3600/} values %{ $tg->processes } } 'the call';
 my $next = $tg->bridge(@relay);

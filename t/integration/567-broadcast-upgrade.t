@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The binary is replaced, and given back, while callers broadcast: clients of
-# both masters hear each broadcast once, in the order of its caller.
+# The binary is replaced, and back, while callers broadcast: clients of both
+# masters get each broadcast once, in its caller's order.
 
 use Toolgate::Test;
 
@@ -11,11 +11,11 @@ my $pid_file = "$dir/nginx.pid";
 my $body = 'method tell { broadcast event; } method pid { return $pid; } '
     . 'tool_relay_bridges displace;';
 
-# NGINX ignores USR2 unless its first parent has gone: a daemon.
+# NGINX ignores USR2 unless it is a daemon.
 my $env = '';
 if (Toolgate::Test::is_san()) {
-    # What the new binary needs, which no longer is Debian's alone; and a
-    # daemon's first process leaves without freeing.
+    # The new binary's libraries, as it is not Debian's any more; and a daemon's
+    # first process exits without freeing.
     my $preload = $tg->nginx_env->{LD_PRELOAD};
     $env = qq(env "LD_PRELOAD=$preload";);
 }
@@ -28,7 +28,7 @@ sub master {
     return $pid;
 }
 
-# The workers of a master, when all have started.
+# Returns the workers of a master, when all have started.
 sub workers {
     my ($master) = @_;
     my @started = $tg->log =~ / $master#\d+: start worker process (\d+)/g;
@@ -48,7 +48,7 @@ $bridge->send_line({ kind => 'mcp_request', id => 1, method => 'tools/list' });
 $bridge->recv_json;
 my ($n, %wrong) = (0);
 
-# Two callers, and in between whatever goes on.
+# Two callers, while anything else happens.
 sub broadcast {
     for my $caller (@clients[ 0, 1 ]) {
         my $reply = $caller->rpc('tell', { n => ++$n });
@@ -88,14 +88,14 @@ for my $round (1 .. $rounds) {
     $master = $new;
     broadcast() for 1 .. 5;
 
-    # And back: the old one's workers start again, the new one goes.
+    # And back: the old one's workers start again, the new one ends.
     $new = upgrade($master);
     kill WINCH => $master;
     wait_for { broadcast(); return !workers($master) } 'the old workers';
     kill HUP => $master;
     wait_for { broadcast(); return workers($master) == 2 } 'and new ones of it';
     ends($new, 'QUIT');
-    # Until it has seen that, USR2 is nothing to it.
+    # Until it has noticed that, it ignores USR2.
     wait_for { broadcast(); return !-e "$pid_file.oldbin" } 'it is alone';
     broadcast() for 1 .. 5;
 }
@@ -114,7 +114,7 @@ for my $i (0 .. $#clients) {
     ok !@{ $clients[$i]{aside} }, 'and nothing twice';
 }
 
-# A bridge keeps its place in all that.
+# A bridge stays through all that.
 my $next = $tg->connect;
 $next->send_line({ kind => 'mcp_request', id => 1, method => 'tools/list' });
 my $frame;

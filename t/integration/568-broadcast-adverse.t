@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Broadcasts where things go wrong: events that cannot tell of each other,
-# workers that are killed in the middle of it, and one that hangs.
+# Broadcasts under difficulties: an event method without wakeups, killed
+# workers, and one that hangs.
 
 use Toolgate::Test;
 
@@ -55,7 +55,7 @@ my $tg = Toolgate::Test->new(workers => 3);
 $tg->allow_log(qr/exited on signal 9/);
 $tg->conf($body)->start;
 
-# Each caller says one after the other; who is lost comes again.
+# Each caller broadcasts repeatedly; a lost one reconnects.
 sub caller_new {
     my ($n) = @_;
     my $client = $tg->connect;
@@ -64,7 +64,7 @@ sub caller_new {
 my @callers = map { caller_new(0) } 1 .. 8;
 my (%heard, $faults);
 
-# What has come to it, in order for each caller.
+# Reads its broadcasts, in order for each caller.
 sub hears {
     my ($caller) = @_;
     for my $message (splice @{ $caller->{client}{aside} }) {
@@ -117,7 +117,7 @@ ok $_->notification('event')->{params}, 'and all others hear' for @more;
 
 # --- a worker that hangs -----------------------------------------------------
 
-# It is waited for, but not for ever; what it was late for it is not told.
+# It is waited for, but not for ever; it misses broadcasts afterwards.
 my $victim = $more[0]->rpc('pid')->{result};
 my @there = grep { $_->rpc('pid')->{result} == $victim }
     @more, map { $_->{client} } @callers;
@@ -125,7 +125,7 @@ for my $client (@more, map { $_->{client} } @callers) {
     $client->close if !grep { $_ == $client } @there;
 }
 
-# One that is told nothing itself.
+# A client that is not notified.
 my $ipc;
 do {
     $ipc = $tg->connect;

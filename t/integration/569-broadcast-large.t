@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Large broadcasts to many who do not read: the worker holds one copy for all
-# of them, serves others meanwhile, and each client gets all of them, in order,
-# between its own answers; also when sessions move before they were sent.
+# Large broadcasts to many clients that do not read: the worker has one copy for
+# all, serves others meanwhile, and each client gets all of them in order,
+# between its own responses; also when sessions move before they were sent.
 
 use strict;
 use warnings;
@@ -45,8 +45,8 @@ for my $i (0 .. $#clients) {
 
 sub worker { return ($tg->worker_pids)[0] }
 
-# The next line of a client, without the cost of decoding it: its beginning, how
-# long it is, and its end.
+# Returns the next line of a client, without the cost of decoding: its
+# beginning, length and end.
 sub line {
     my ($client) = @_;
     my $line = $client->recv_line;
@@ -58,7 +58,7 @@ my $n = 0;
 
 sub broadcast {
     my ($size) = @_;
-    # Who tells is told, too, and reads.
+    # The caller is notified, too, and reads.
     my $id = $teller->request('tell', { n => ++$n, t => 'x' x $size });
     my %got;
     for (1 .. 2) {
@@ -80,18 +80,18 @@ my $before = rss_kb(worker());
 broadcast($_) for SIZE, 10, SIZE, SIZE;
 serves('three large ones');
 
-# An answer behind what was told is not sent before that.
+# A response after a broadcast is sent after it.
 $clients[0]->request('pid');
 $clients[0]->request('tools/call', { name => 'echo',
     arguments => { text => 'behind' } });
 broadcast(20);
 serves('and a small one');
 my $grown = rss_kb(worker()) - $before;
-# AddressSanitizer keeps what was freed for a while.
+# AddressSanitizer keeps freed memory for a while.
 my $most = $ENV{ASAN_OPTIONS} ? 200_000 : 40_000;
 cmp_ok $grown, '<', $most, "$grown KiB for three of them and @{[CLIENTS]}";
 
-# The first half has read by the time of a reload, the other has not.
+# By a reload, the first half has read, the other has not.
 my @order;
 for my $client (@clients[ 0 .. CLIENTS / 2 - 1 ]) {
     push @order, [ map { (line($client))[0] } 1 .. 5 ];

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What stands in a line about a call: in NGINX's own words and JSON, in a
-# format of one's own; what never does; and which log it goes to.
+# Lines about calls: in the built-in formats and JSON, in configured formats;
+# what they never contain; and which log they go to.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -47,7 +47,7 @@ STREAM
 my $gid = $) + 0;
 my %seen;
 
-# The next line of a log, when it is there.
+# Returns the next line of a log.
 sub line {
     my ($name) = @_;
     my $from = $seen{$name} // 0;
@@ -57,7 +57,7 @@ sub line {
     return $line;
 }
 
-# The same of one whose lines are JSON.
+# Returns the next line of a JSON log.
 sub object {
     my ($name) = @_;
     return JSON::PP->new->utf8->decode(line($name));
@@ -201,7 +201,7 @@ like $line, qr/"\xc3\xa9\\u007f\\u0085\\u009b\\u200e\\u2028\\u2029
 my $read = JSON::PP->new->utf8->decode($line);
 is $read->{x}, "\x{e9}$control.", "which is JSON";
 
-# In our own formats, too: the names of a client and of what it calls, its id.
+# Configured formats: names of a client and of its calls, its id.
 my $odd = $tg->connect;
 $odd->rpc('initialize', {
     protocolVersion => '2025-06-18',

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A line for each call at its one end, whatever became of it, and by which
-# rule; and what of that the error log says, at which level.
+# A line for each call at its end, with its reason and rule; and the error log's
+# messages and levels.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -41,7 +41,7 @@ my $c = $tg->connect;
 my $log = $tg->dir . '/calls.json';
 my $read = 0;
 
-# The next line, as soon as it is there.
+# Returns the next line as soon as it exists.
 sub line {
     my ($what) = @_;
     wait_for { substr(slurp($log) // '', $read) =~ /\n/ } "a line: $what";
@@ -98,7 +98,7 @@ for my $row (@answered) {
     cmp_ok $line->{run}, '>=', 0.1, 'as long as it may' if $what =~ /timed/;
 }
 
-# An answer that no message of its dialect carries.
+# A response that is too large for its dialect.
 my $ipc = $tg->connect;
 $ipc->ipc_call('large');
 my $size = is_line('too large', 'large', status => 'size', exit => 0);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Where lines go: files that are opened anew with NGINX's other logs, buffers
-# of which nothing is lost at a reload or quit, and a disk that is full.
+# Destinations of lines: files that are reopened with NGINX's logs, buffers that
+# lose nothing at a reload or quit, and a full disk.
 
 use Toolgate::Test;
 
@@ -16,7 +16,7 @@ sub logged {
         slurp("$dir/$name") // '';
 }
 
-# So many calls, each of a client of its own; their numbers.
+# Makes a number of calls, each by its own client. Returns their numbers.
 sub calls {
     my ($count) = @_;
     my @n = map { ++$serial } 1 .. $count;
@@ -37,7 +37,7 @@ my $while = calls(5);
 is logged('plain.log.1'), "$first $while", 'still the file of before';
 kill USR1 => $tg->master_pid;
 wait_for { -e "$dir/plain.log" } 'the new file';
-# NGINX's workers open it after the master has made it.
+# NGINX's workers open it after the master has created it.
 my $there = '';
 wait_for { $there .= calls(4) . ' '; (-s "$dir/plain.log") > 0 } 'its lines';
 wait_for {
@@ -98,7 +98,7 @@ $tg->reload("tool_log full.log n buffer=4k;\n$tool", stream => $format,
 $tg->wait_log(qr/cannot be written; 30 lines were lost so far/);
 pass 'and in all, when the worker exits';
 
-# The worker opens it after the master has made it.
+# The worker opens it after the master has created it.
 sub wait_open {
     my ($worker) = $tg->worker_pids;
     wait_for {
@@ -114,7 +114,7 @@ sub file_id {
     return defined $dev ? "$dev $inode" : undef;
 }
 
-# The same file has room again.
+# The same file has space again.
 unlink "$dir/full.log" or die "unlink: $!";
 my $from = $tg->log_size;
 calls(3);
@@ -127,7 +127,7 @@ wait_for { logged('full.log') eq $again } 'lines that can be written';
 $tg->wait_log(qr/$name can be written again; 3 lines were lost/);
 pass 'and that it can be written again';
 
-# One that comes and goes is not told of each time, but all is counted.
+# Repeated losses are not reported each time, but all are counted.
 my $told = () = $tg->log =~ /lines? w\w+ lost/g;
 rename "$dir/full.log", "$dir/full.old" or die "rename: $!";
 symlink '/dev/full', "$dir/full.log" or die "symlink: $!";

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Lines about calls in syslog, and what becomes of them when nobody is there.
+# Lines about calls in syslog, and their loss if nobody listens.
 
 use Socket qw(SOCK_DGRAM);
 use Toolgate::Test;
@@ -40,7 +40,7 @@ $c->call_tool(hi => { x => "a\nbcdef" });
 heard();
 like heard(), qr/\A<190>.* mine: hi \[a\\x0Abcdef\]\z/, 'another one, by if=';
 
-# Nobody listens: calls go on, and what is lost is said.
+# Nobody listens: calls continue, and losses are reported.
 $syslog->close;
 unlink $path or die "unlink: $!";
 my $beside = slurp($tg->dir . '/beside.log') =~ tr/\n//;
@@ -58,6 +58,6 @@ wait_for {
 } 'it to be written again';
 like heard(), qr/ calls: .* tool="hi"/, 'it is heard again';
 
-# NGINX's own code for syslog says so, too.
+# NGINX's own code for syslog reports it, too.
 $tg->allow_log(qr/connect\(\) failed \(2:/);
 done_testing;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Mistakes in logs of calls and their formats: nginx -t finds each, says in
-# which line it stands and what to write instead.
+# Mistakes in logs of calls and their formats: nginx -t finds each, with its
+# line and the correction.
 
 use POSIX ();
 use Toolgate::Test;
@@ -8,7 +8,7 @@ use Toolgate::Test;
 my $tg = Toolgate::Test->new;
 POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!\n";
 
-# What must be said, and what stands in the server: with "tool_log " before.
+# Expected message, and the body of the server after "tool_log ".
 my %log = (
     'fifo' => qr/fifo" is a FIFO without a reader, .*; start its/,
     ''                        => qr/invalid number of arguments/,
@@ -60,7 +60,7 @@ for my $text (sort keys %format) {
     like $out, $format{$text}, 'is explained';
 }
 
-# Not in a block that it is not for; and the same file in the same way is fine.
+# In a wrong block; a file may be used twice in the same way.
 my ($status, $out) =
     $tg->test_conf('tool_log_format a b; tool a { return 1; }');
 like $out, qr/"tool_log_format" directive is not allowed here/, 'a server';

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# The way of a call, as an NGINX traces it that was built --with-debug; of
-# arguments nothing is in it.
+# Debug messages of a call, without its arguments, in NGINX --with-debug.
 
 use Toolgate::Test;
 

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# A storm of reloads over clients of all dialects: what the log of calls says,
-# what was counted and what the clients were told agree, to the call.
-# TOOLGATE_LOG_RELOADS: how many (40); TOOLGATE_LOG_CALLS: and no fewer calls
-# than this.
+# A storm of reloads with clients of all dialects: the log of calls, the
+# counters and the clients agree, to the call. TOOLGATE_LOG_RELOADS: number of
+# reloads (40); TOOLGATE_LOG_CALLS: minimum number of calls.
 
 use Toolgate::Test
     timeout => $ENV{TOOLGATE_LOG_CALLS} ? 14_400 : 600;
@@ -14,14 +13,14 @@ use constant CLIENTS => 30;
 my $reloads = $ENV{TOOLGATE_LOG_RELOADS} // 40;
 my $calls = $ENV{TOOLGATE_LOG_CALLS} // 500;
 my $tg = Toolgate::Test->new;
-# Who asks for the numbers is none of them.
+# Calls that read the counters do not count.
 my %option = (stream => <<'END');
 map $tool_name $is_theirs { toolgate.status 0; default 1; }
 tool_log_format n '$tool_arg_n $tool_status $tool_client_pid';
 tool_log calls.log n buffer=16k flush=200ms if=$is_theirs;
 END
 
-# What the clients were told of each call.
+# The clients' results of each call.
 my %told;
 my $storm = Toolgate::Storm->new(
     $tg,

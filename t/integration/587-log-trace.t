@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The trace of a call in its line of the log: of one that is answered at once,
-# of one that waits, and of one whose session has moved to another worker.
+# The trace of a call in its log line: of one that is answered at once, of one
+# that waits, and of one whose session has moved.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -27,7 +27,7 @@ my $client = $tg->connect;
 my $parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 my %trace = (_meta => { traceparent => $parent, tracestate => 'a=b' });
 
-# What is logged by now of this tool: its trace, in both formats.
+# Returns the logged traces of this tool, in both formats.
 sub traces {
     my ($name) = @_;
     my @lines = map { JSON::PP->new->utf8->decode($_) }

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What `toolgate.status` tells: calls of each tool and how they ended, bytes,
-# times, connections by dialect; and whom it tells that.
+# `toolgate.status`: calls of each tool and their ends, bytes, times,
+# connections by dialect; and who may read it.
 
 use IO::Socket::INET;
 use Toolgate::Test;
@@ -71,7 +71,7 @@ is_deeply $status->server->{connections}{open},
 ok !(grep { $_->{name} =~ /^toolgate\./ } @{ $status->server->{tools} }),
     'who looks is not counted';
 
-# Both are one user's.
+# Both are of one user.
 is_deeply [ map { $_->{name} } @{ $status->{result}{servers} } ],
     [qw(toolgate other)], 'all servers that one may know of';
 is $status->{result}{workers}, 2, 'workers';
@@ -114,7 +114,7 @@ SKIP: {
         for qw(toolgate.status toolgate.cancel);
     is text_of($client->call_tool('hi')), 'hi', 'while tools are';
 
-    # One server tells somebody, and of itself alone.
+    # A server without tool_status_allow: only its own status.
     $tg->reload($conf . $other =~ s/RULES/tool_status_allow uid=nobody;/r,
         server => 0);
     $client = $as->($tg->dir . '/other.sock');
@@ -124,7 +124,7 @@ SKIP: {
     is $tg->connect($tg->dir . '/other.sock')->rpc('toolgate.status')
         ->{error}{code}, -32601, 'who is not named does not know, root or not';
 
-    # Groups; and everybody, which is what lets anybody ask over TCP.
+    # Groups; and everybody, which also allows TCP clients.
     my $group = getgrgid $gid;
     $tg->reload($conf . $other =~ s/RULES/tool_status_allow gid=$group;/r,
         server => 0);

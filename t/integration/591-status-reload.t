@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Numbers are those of all workers, and outlive them: reloads, configs that
-# come and go, and workers that are killed, whose calls are not in flight for
-# ever.
+# Counters are those of all workers, and outlive them: over reloads, changed
+# configs, and killed workers, whose calls do not count as running for ever.
 
 use Toolgate::Test;
 use Toolgate::Status;
@@ -31,7 +30,7 @@ my $accepted = status()->server->{connections}{accepted};
 $tg->reload;
 is status()->server->{connections}{accepted}, $accepted + 1,
     'a client that moved is the same';
-# Who asked before may not have been seen to leave yet.
+# The close of earlier clients may not have been handled yet.
 wait_for { status()->server->{connections}{open}{jsonrpc} == 4 }
 'it to be counted once: three, and who asks';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# After a storm of reloads the numbers agree to the call with what the clients
-# know: each answer is one call that ended well, each cancelled call that was
-# not answered ended so, and nothing is in flight.
+# After a storm of reloads the counters agree to the call with the clients: each
+# response is a successful call, each cancelled one without a response ended so,
+# and nothing is running.
 
 use Toolgate::Test;
 use Toolgate::Status;
@@ -12,7 +12,7 @@ use constant CLIENTS => 30;
 my $reloads = Toolgate::Test::is_san() ? 30 : 80;
 my $tg = Toolgate::Test->new;
 
-# Lists are no calls, nor is what no catalogue has.
+# Lists are not calls, nor are unknown tools.
 my %answers;
 my $storm = Toolgate::Storm->new(
     $tg,
@@ -28,7 +28,7 @@ $storm->calm;
 diag $storm->story;
 is_deeply [ $storm->faults ], [], 'all answered, once';
 
-# What was cancelled, and in time.
+# Cancelled in time.
 my $cancelled = grep { !$answers{$_} } keys %{ $storm->account->{open} };
 my $status = Toolgate::Status->new($tg->connect);
 wait_for { $status->look->sum('in_flight') == 0 } 'nothing in flight';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What runs now, whoever runs it and in whichever worker; and that the operator
-# ends it: its caller is told so, once, and what worked for it ends.
+# Running calls, in any worker; the operator ends one: its caller gets that
+# error once, and its program ends.
 
 use Toolgate::Test;
 use Toolgate::McpServer ();
@@ -31,7 +31,7 @@ sub calls {
     return sort { $a->{id} <=> $b->{id} } $status->calls($name);
 }
 
-# The same, once the runner has started them.
+# Returns them, once the runner has started them.
 sub runs {
     my ($name, $n) = @_;
     my @calls;
@@ -62,7 +62,7 @@ for my $way (Toolgate::Way->all($tg)) {
     my ($call) = runs('hang', 1);
     is $call->{state}, 'running', "$name: it runs";
     is $call->{kind}, 'exec', "$name: as a program";
-    # In the middle of execve() it has no command line.
+    # During execve() it has no command line.
     wait_for {
         ($tg->processes->{ $call->{pid} // 0 } // '') =~ /sleep 3600/
     } "$name: which is this one";

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# toolgate status, ps and cancel; and that Prometheus' own tool takes the text.
+# toolgate status, ps and cancel; and Prometheus' own tool reads the output.
 
 use Toolgate::Test;
 use Toolgate::Status;
@@ -31,7 +31,7 @@ wait_for {
 
 # --- status -----------------------------------------------------------------
 
-# When it is just tried again it is "starting".
+# While it is tried again, it is "starting".
 my ($rc, $out, $err);
 wait_for { ($rc, $out, $err) = $tg->cli('status'); $out =~ /^broken +failed/m }
     'it to have failed';

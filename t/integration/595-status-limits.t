@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bounds of what is counted: more tools than there are entries, and a
-# runner that does not answer.
+# The bounds of counters: more tools than entries, and a runner that does not
+# answer.
 
 use Toolgate::Test;
 use Toolgate::Status;

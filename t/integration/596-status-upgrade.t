@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Another binary in the place of a running NGINX (SIGUSR2), and back: it goes on
-# with the numbers, the log of calls and the trace of the one before, while
-# both of them serve.
+# Another binary replaces a running NGINX (SIGUSR2), and back: it continues the
+# counters, the log of calls and the trace, while both serve.
 
 use JSON::PP ();
 
@@ -9,7 +8,7 @@ use Toolgate::Test;
 use Toolgate::Status;
 use Toolgate::Trace;
 
-# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+# A daemon's first process exits without freeing, as LeakSanitizer reports.
 plan(skip_all => 'a daemon is not for the sanitizers')
     if Toolgate::Test::is_san();
 
@@ -44,7 +43,7 @@ sub ends {
     wait_for { !is_alive($pid) } "$pid to end";
 }
 
-# The client is served by a worker of this master.
+# Waits until a worker of this master serves the client.
 sub moves {
     my ($client, $master) = @_;
     wait_for {
@@ -55,7 +54,7 @@ sub moves {
 
 my ($started) = run_command({}, $tg->nginx_command);
 is $started, 0, 'a daemon starts';
-# Which is written after the first process has ended.
+# The pid file is written after the first process has exited.
 my $first = wait_for(sub { slurp($pid_file) }) + 0;
 my @clients = map { $tg->connect } 1, 2;
 $_->call_tool('hi') for @clients;

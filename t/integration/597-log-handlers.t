@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The line of a call, and what is counted of it, whoever answers: a backend,
-# an MCP server, an HTTP API, a library, the worker itself, the tasks; and
-# those that come in a batch, that nobody reads, that the operator ends.
+# Log line and counters of a call with each handler: a backend, an MCP server,
+# an HTTP API, a library, the worker itself, the tasks; also in a batch, without
+# a reader, or ended by the operator.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -22,7 +22,7 @@ my $web = Toolgate::Web->new($tg);
 my $url = $web->url;
 my $far = join ' ', @{ Toolgate::McpServer::stand_in() };
 Toolgate::Native->probe("$dir/probe.so", 'one');
-# Who looks is none of them.
+# Calls that read the counters do not count.
 my %option = (stream => <<'END');
 map $tool_name $is_theirs { ~^toolgate\.(?:status|cancel)$ 0; default 1; }
 END
@@ -67,7 +67,7 @@ my $log = "$dir/calls.json";
 my $read = 0;
 my %ends;
 
-# The next line, as soon as it is there.
+# Returns the next line as soon as it exists.
 sub line {
     my ($what) = @_;
     wait_for { substr(slurp($log) // '', $read) =~ /\n/ } "a line: $what";
@@ -76,7 +76,7 @@ sub line {
     return JSON::PP->new->utf8->decode($line);
 }
 
-# What it says of the end: "NAME STATUS RULE", a method as NAME().
+# Compares its end: "NAME STATUS RULE", a method as NAME().
 sub is_line {
     my ($name, $end, $what) = @_;
     my $line = line($what);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Who is told to stop at once (SIGTERM) waits for no call: each of them has its
-# line, behind those that were kept in a buffer, and is counted as that.
+# A worker that is stopped at once (SIGTERM) waits for no call: each has its
+# line, after the buffered ones, and is counted as such.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -28,7 +28,7 @@ sub lines {
     return lines_of("$dir/$log");
 }
 
-# A client of each way to call; the names of what runs, oldest first.
+# Makes calls of each kind. Returns the names of running ones, oldest first.
 sub calls {
     my ($n) = @_;
     my @clients = map { $tg->connect } 1 .. 3;
@@ -49,7 +49,7 @@ sub calls {
     return @clients;
 }
 
-# What stands in both logs about the calls with this number.
+# Compares the lines about the calls with this number in both logs.
 sub are_logged {
     my ($n, $what) = @_;
     my @lines = map { JSON::PP->new->utf8->decode($_) } lines('calls.json');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A message that is no call, as it is too large or not of a call's shape: it has
-# no line in the log of calls, and is not counted, but the error log says at
-# level info that it was refused, and why; in each dialect.
+# A message that is too large, or not a call, has no line in the log of calls
+# and is not counted, but the error log has its error at level info; in each
+# dialect.
 
 use Toolgate::Test;
 use Toolgate::Status;
@@ -23,7 +23,7 @@ sub call {
         . $params . '}';
 }
 
-# The client's answer, and what the error log has to say of it.
+# Compares the client's response and the error log.
 sub refused {
     my ($what, $why, $client, $answer) = @_;
     my $from = $tg->log_size;
@@ -92,7 +92,7 @@ refused('relay: another method', qr/Method not found/, $relay, sub {
     ok $relay->recv_json->{error}, 'relay: an error';
 });
 
-# All of them are there, and serve; their calls are logged and counted.
+# All of them are still served; their calls are logged and counted.
 is text_of($c->call_tool('hi')), 'hi', 'a call';
 $ipc->ipc_call('hi');
 wait_for { (slurp($log) // '') =~ tr/\n// == 2 } 'their lines';

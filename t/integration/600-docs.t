@@ -1,14 +1,14 @@
 #!/usr/bin/perl
-# What the documentation says is true: its configs load, it has an entry for
-# each directive and variable and no others, its limits are those of the
-# sources, and its links lead somewhere.
+# Checks the documentation: its configs load, it has an entry for each directive
+# and variable and no others, its limits are those of the sources, and its links
+# work.
 
 use Toolgate::Test;
 use Toolgate::Native;
 
 my $top = Toolgate::Test::top();
 my @pages = map {s{.*/}{docs/}r} glob "$top/docs/directives-*.md";
-# docs/authoring.md is played by a test of its own.
+# docs/authoring.md has its own test.
 my @files = grep { $_ ne 'docs/authoring.md' }
     map {s{^\Q$top\E/}{}r} glob "$top/*.md $top/docs/*.md";
 cmp_ok @files, '>', 20, 'pages are found';
@@ -23,7 +23,7 @@ $tg->file('rules.json', '[]');
 $tg->file('token', "Bearer 0123456789\n", 0600);
 $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 
-# The certificates of a fleet.
+# Certificates for a fleet.
 sub openssl {
     my ($status, $out, $err) = run_command({ timeout => 60 }, 'openssl', @_);
     $status == 0 or die "openssl @_: $out$err";
@@ -47,7 +47,7 @@ openssl(qw(ca -gencrl -config), "$dir/ca.conf", -keyfile => "$dir/front.key",
 
 # --- configs ---------------------------------------------------------------
 
-# The fenced blocks of a text: [info string, line, content].
+# Returns the fenced blocks of a text: [info string, line, content].
 sub blocks {
     my ($text) = @_;
     my (@blocks, $block);
@@ -64,7 +64,7 @@ sub blocks {
     return @blocks;
 }
 
-# The libraries that it loads: its examples, and a page's own.
+# Libraries in the examples, and a page's own.
 Toolgate::Native->build("docs/examples/$_.c", "$dir/lib/$_.so")
     for qw(primes text_stats);
 for my $block (blocks($text{'docs/native.md'})) {
@@ -73,7 +73,7 @@ for my $block (blocks($text{'docs/native.md'})) {
     Toolgate::Native->build($tg->file("$1.c", $content), "$dir/lib/$1.so");
 }
 
-# The documentation names what readers have; here is what the test has.
+# Replaces the readers' paths and hosts by those of the test.
 sub localize {
     my ($config) = @_;
     my $runner = $tg->runner_path;
@@ -86,14 +86,14 @@ sub localize {
     $config =~ s{/srv/project\b}{$dir}g;
     $config =~ s{/usr/local/lib/toolgate\b}{$dir/lib}g;
     $config =~ s{/usr/local/bin/toolgate-runner\b}{$runner}g;
-    # Where nobody listens, and a test may.
+    # Addresses where nobody listens, and a test may.
     $config =~ s{\b10\.0\.0\.(\d+)\b}{127.0.0.$1}g;
     $config =~ s{\bann\b}{$tg->{user}}g;
     $config =~ s{\bdev\b}{$tg->{group}}g;
     return $config;
 }
 
-# A whole nginx.conf, or a stream block; what it lacks is added.
+# A whole nginx.conf, or a stream block; missing parts are added.
 sub test_whole {
     my ($config) = @_;
     my $head = join '', map {"load_module $_;\n"} grep { defined && length }
@@ -143,7 +143,7 @@ for my $file (@files) {
 
 # --- dialogues -------------------------------------------------------------
 
-# Values that differ each time, or with each release.
+# Replaces values that differ each time, or with each release.
 sub ignore {
     my ($value) = @_;
     if (ref $value eq 'HASH') {
@@ -220,7 +220,7 @@ my @commands = keys %directive;
 push @commands, map {"tool_pass_ssl$_"}
     slurp("$top/module/nginx/upstream/ngx_tg_tls.h") =~
     /NGX_TG_TLS_COMMAND\("(\w*)"/g;
-# One that does different things in two blocks has a section in two pages.
+# One with different meanings in two blocks has a section in two pages.
 my @entries;
 for my $page (@pages) {
     my @sections = $text{$page} =~ /^## (\w+)\n(.*?)(?=^## |\z)/msg;
@@ -230,7 +230,7 @@ my %entry = map { $_->[1] => 1 } @entries;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';
 
-# The tables of module/spec say where an option may be.
+# The tables of module/spec have the context of each option.
 my %context;
 for (@entries) {
     my (undef, $name, $section) = @$_;
@@ -285,8 +285,8 @@ is_same [ $text{'docs/variables.md'} =~ /^\| `\$(tool_\w+)` \|/mg ],
 
 # --- the public headers ------------------------------------------------------
 
-# Its names, but for tags and what keeps it from being read twice; and how
-# many parameters each function has.
+# Returns the names of the header, except tags and the guard, and the number of
+# each function's parameters.
 sub header {
     my ($path) = @_;
     my $text = slurp("$top/module/api/$path");
@@ -300,7 +300,7 @@ sub header {
     return (\%name, \%function, \@members);
 }
 
-# A part of a page, by its heading.
+# Returns a part of a page, by its heading.
 sub section {
     my ($page, $title) = @_;
     return $text{$page} =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms ? $1 : '';
@@ -343,7 +343,7 @@ sub section {
     cmp_ok scalar @$members, '>', 20, 'members are in toolgate_handler.h';
     is join(' ', grep { !$shown{$_} } sort(keys %$names), @$members), '',
         "$page has each name of toolgate_handler.h";
-    # The default of SYMBOL is nothing of the header's.
+    # The default of SYMBOL is not in the header.
     is join(' ', grep { !$names->{$_} && $_ ne 'toolgate_handler' }
             $text{$page} =~ /\b(toolgate_\w+)/gi), '', 'and no other';
 }
@@ -361,7 +361,7 @@ my %unit = (
     h   => 3_600_000,
 );
 
-# "10 MiB" as bytes, "60 s" as milliseconds.
+# Converts "10 MiB" to bytes, "60 s" to milliseconds.
 sub number {
     my ($value) = @_;
     my ($n, $unit) = $value =~ /^([\d,]+)(?: (\w+))?$/ or return $value;
@@ -376,7 +376,7 @@ for my $path (glob "$top/module/{*,*/*}/*.[ch]") {
         while $sources =~ /^#define\s+(N?[TG]\w+)\s+(.*?)\s*$/mg;
 }
 
-# A number, or an expression of numbers and other limits.
+# Evaluates a number, or an expression of numbers and other limits.
 sub evaluate {
     my ($expression) = @_;
     1 while $expression =~ s/\b([TN]G\w+)\b/$defined{$1} \/\/ 'x'/e;
@@ -400,14 +400,14 @@ while (my ($name, $value) = splice @limits, 0, 2) {
         next;
     }
     my $actual = evaluate($defined{$name});
-    # Seconds and milliseconds: the sources count in either.
+    # Seconds or milliseconds: the sources have both.
     $actual *= 1000 if $value =~ / s$/ && $actual * 1000 == number($value);
     is $actual, number($value), "$name is $value";
 }
 
 # --- links and commands ----------------------------------------------------
 
-# As the usual renderers make them of headings.
+# Returns the anchors that usual renderers make of headings.
 sub anchors {
     my ($markdown) = @_;
     return $markdown =~ /<a id="([\w-]+)">/g,
@@ -432,7 +432,7 @@ for my $file (@files) {
     }
 }
 
-# Each page is linked from the README, directly or not.
+# Each page is linked from the README, directly or indirectly.
 my (%is_reached, @queue);
 @queue = 'README.md';
 while (defined(my $page = shift @queue)) {
@@ -440,7 +440,7 @@ while (defined(my $page = shift @queue)) {
 }
 is join(' ', grep { !$is_reached{$_} } @files), '', 'every page is reached';
 
-# No page is cited that a reader does not have, in comments and tests neither.
+# Comments and tests cite only pages that readers have.
 {
     my @all = split /\n/, `cd '$top' && find module t docs config build.sh \\
         *.md -type f -not -path '*/node_modules/*'`;
@@ -456,7 +456,7 @@ is join(' ', grep { !$is_reached{$_} } @files), '', 'every page is reached';
     is join("\n", @cites), '', 'every page that is cited is here';
 }
 
-# architecture.md cites files that are there, and has the directions of lint.
+# architecture.md cites existing files, and lint's include directions.
 {
     my $page = 'docs/architecture.md';
     my @files = $text{$page} =~ m{`(\w+/[\w/]+\.[ch])`}g;
@@ -492,7 +492,7 @@ my @claims = map { /\d{3}/g }
 cmp_ok @claims, '>', 40, 'claims name tests';
 is join(' ', grep { !$test{$_} } @claims), '', 'which are there';
 
-# Where the numbers of tests are explained, each has its row.
+# Each range of test numbers has a row in the README.
 my @rows = slurp("$top/t/integration/README.md")
     =~ /^\| (\d{3}(?:\xe2\x80\x93\d{3})?) \|/mg;
 my @strays = grep {

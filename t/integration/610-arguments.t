@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# `arg` lines: what becomes of the arguments of a call on a command line.
+# `arg` lines: arguments of a call on a command line.
 
 use Toolgate::Test;
 
@@ -8,7 +8,7 @@ use JSON::PP ();
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
 
-# Says each of its arguments in brackets.
+# Prints each of its arguments in brackets.
 $tg->file('say', <<'END');
 #!/bin/sh
 for word; do printf '[%s]' "$word"; done
@@ -87,7 +87,7 @@ sub says {
 
 sub json { return JSON::PP->new->allow_nonref->decode($_[0]) }
 
-# if=: there when it is true
+# if=: present if true
 says(flags => { on => json('true') }, '[first][-i][last]', 'true');
 says(flags => { on => $_->[0] }, '[first][-v][last]', $_->[1]) for
     [ json('false'), 'false' ], [ json('null'), 'null' ], [ 0, '0' ],
@@ -116,7 +116,7 @@ says(pairs => { on => 1, files => [ 'x"y', "a\tb" ] },
     'each with other words, and with a condition');
 says(pairs => { files => ['x'] }, '', 'whose condition is not met');
 
-# words that only look so, and conditions that are values
+# words that only look like keywords, and conditions that are values
 says(words => {}, '[each][if=x][end]',
     'each and if= are words in front of others');
 says(words => { a => 'x', b => 'y' }, '[each][if=x][end][x-y]', 'if= of a map');
@@ -129,8 +129,8 @@ my @many = map {"f$_"} 1 .. 500;
 says(lists => { paths => \@many }, '[--]' . join('', map {"[$_]"} @many),
     'five hundred of them');
 
-# Where the schema says integer, a program gets it without point and exponent.
-# The client writes each of them as it is here.
+# A value whose schema is integer has no point or exponent for a program. The
+# client sends it as written here.
 sub asks {
     my ($tool, $arguments) = @_;
     $client->send_line('{"jsonrpc":"2.0","id":"n","method":"tools/call",'
@@ -156,7 +156,7 @@ is asks(whole_return => '{"a":7.0}'), '7', 'return';
 is asks(flags => qq({"on":$_})), '[first][-v][last]', "if= of $_"
     for qw(0.0 -0 0e1 -0.0e-3);
 
-# What a line with each is made of is not for others.
+# The internal variables of `each` cannot be used elsewhere.
 for my $name (qw(tool_element tool_element_json tool_dollar)) {
     my ($rc, $text) = $tg->test_conf("tool a { description d; exec true; "
             . "arg x-\${$name}; }");

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What variables say of arguments: members of objects, defaults of the schema,
-# whether there is one at all; and `$$`, which is a dollar in every value.
+# Variables of arguments: members of objects, defaults of the schema, presence;
+# and `$$`, which is a dollar in every value.
 
 use Toolgate::Test;
 

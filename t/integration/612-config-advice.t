@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# What is no mistake in a config, but most probably not meant: nginx -t warns of
-# it, says in which line it stands and what to write instead.
+# Allowed but probably unintended configs: nginx -t warns, with the line and the
+# correction.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $head = 'description d;';
 
-# A closed object of these properties.
+# Returns a closed object with these properties.
 sub schema {
     my ($properties, $more) = @_;
     $more //= '';
@@ -22,8 +22,8 @@ sub exec_of {
     return "tool a {\n $head\n exec true $words; #!\n $schema\n}";
 }
 
-# A name, what must be said (undef: nothing), and the body of a server.  The
-# line that it is about ends in "#!".
+# Name, expected warning (undef: none), and the body of a server. The line of
+# the warning ends in "#!".
 my @advice = (
     # arguments in values
     [
@@ -192,7 +192,7 @@ my @advice = (
     ],
     [ 'a method without', undef, 'method a { return 1; }' ],
 
-    # what a shell would do
+    # shell syntax
     (map {
         [
             "the sign $_", qr/"\Q$_\E" of "exec" is passed to .*"exec sh -c/,
@@ -252,7 +252,7 @@ my @advice = (
     ],
 );
 
-# Those that only show when all is read; a server's place is its first line.
+# Warnings after the whole config; a server's line is its first.
 my $tool = "tool a { $head return x;";
 my $deny = 'deny all;';
 my @servers = (
@@ -311,7 +311,7 @@ sub check {
     $status = 0 if $out =~ s/^.*bind\(\) to 192\.0\.2\.1.*\n//mg;
     my @said = grep {/\[(?:warn|emerg)\]/} split /\n/, $out;
 
-    # Some are said on stderr and in the log.
+    # Some are on stderr and in the log.
     my %seen;
     @said = grep { !$seen{ s/^.*?\[(?=warn|emerg)/[/r =~ s/\d+#\d+: //r }++ }
         @said;

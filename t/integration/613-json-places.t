@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# JSON in a config: a mistake has its line there, and advice that fits; a
-# schema's file may refer to others of its folder, which clients get with it.
+# JSON in a config: an error has its line, and fitting advice; a schema's file
+# may refer to others of its folder, which clients get with it.
 
 use Toolgate::Test;
 
@@ -11,7 +11,7 @@ my $dir = $tg->dir;
 
 # --- mistakes in nginx.conf -------------------------------------------------
 
-# A name, what must be said, and the inside of a tool; its line ends in "#!".
+# Name, expected message, and the body of a tool; its line ends in "#!".
 for my $case (
     [
         'a line within', qr/\(line 3, column 6\); correct it/,
@@ -117,7 +117,7 @@ like text_of($client->call_tool(order => { to => { city => 7 } })),
 like text_of($client->call_tool(order => { to => {}, count => 'x' })),
     qr{^/count: expected integer}, 'by a part of it';
 
-# A mistake in the other file keeps the old config, and a reload reads it anew.
+# An error in the other file keeps the old config; a reload reads it again.
 my $config = $tg->conf_text($tool);
 for my $case (
     [

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What stands in a tool can be given once for a server, or for all servers.
+# Directives of a tool can be set once for a server, or for all servers.
 
 use Toolgate::Test;
 
@@ -80,7 +80,7 @@ is says($two, 'here'), "b\nto all", 'and what it does not say stays';
 is says($two, 'much'), join('', map {"$_\n"} 1 .. 100), 'its size';
 is says($two, 'slow'), '', 'its time';
 
-# Limits of programs need a cgroup, and are refused by name where there is none.
+# Limits of programs need a cgroup; without one, the error names them.
 $body =~ s/^tool_cwd .*$/$& tool_memory 512m; tool_pids 50;/m or die;
 $tg->reload($body, server => 0);
 like says($one, 'here'), qr/^(?:a\nto all$|.*(?:memory|pids))/s,

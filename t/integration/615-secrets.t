@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `env NAME file=PATH` and `credential=NAME`: a secret reaches the program, and
-# nothing else has it: no dump of the config, no log, no error, no command line.
+# `env NAME file=PATH` and `credential=NAME`: a secret reaches the program and
+# nothing else: no dump of the config, log, error or command line.
 
 use Toolgate::Test;
 
@@ -20,7 +20,7 @@ mkdir "$dir/credentials" or die "mkdir: $!\n";
 secret('token', "$secret\n", 0600);
 secret('credentials/key', "of the manager\nin two lines\n", 0400);
 
-# Programs see it; one that fails, hangs, or cannot start does not show it.
+# Programs get it; one that fails, hangs, or cannot start does not show it.
 my $body = <<"END";
 tool_env SERVER file=token;
 tool show {

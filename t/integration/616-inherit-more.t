@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Given once for a server, or for all: what belongs to `http`, what of an
-# output is kept, and what the end of a program means.
+# Directives for a server, or for all: `http`, storing of output, and exit
+# statuses.
 
 use Toolgate::Test;
 use Toolgate::Web;
@@ -116,7 +116,7 @@ like call($one, 'else', { url => $web->url('/echo') }), qr/may not be called/,
 like call($one, 'large'), qr/toolgate_output/,
     'tool_max_output … spill, of an HTTP API';
 
-# This proxy answers nothing, but notes what it was asked for.
+# This proxy answers nothing, but stores requests.
 call($two, 'echo', { x => 'y' });
 ($got) = $proxy->requests;
 is $got->{headers}{'x-server'}, 'y', 'tool_header of the server';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `$$` is a dollar in every value of ours, also where there are no variables;
-# and a dollar alone, or before what begins no name, is never dropped.
+# `$$` is a dollar in every value of ours, also without variables; a single
+# dollar, or one before no name, is never dropped.
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
@@ -21,7 +21,7 @@ END
 $tg->file('ser$ver', "#!/bin/sh\nshift\nexec '$^X' '"
         . Toolgate::Test::top() . "/t/servers/mcp.pl' \"\$@\"\n", 0755);
 
-# The pages say it once for all values, so one row is one directive.
+# The pages say it once for all values, so each row is one directive.
 $tg->conf(<<"END", server => 0)->start;
 tool_log_format dollars 'a\$\$b \$tool_name';
 server {
@@ -132,7 +132,7 @@ is $output->{result}, "$program|t\$t \$p|k\$k|z\$z|$folder", 'task_agent';
 like slurp("$dir/dollars.log"), qr/^a\$b native$/m, 'tool_log_format';
 $tg->stop;
 
-# What begins a variable where there are none is refused, and says so.
+# The begin of a variable where none is allowed is an error.
 for my $case (
     [ 'mcp_server a { exec cat $tool_arg_x; }',  qr/"\$\$" for a dollar/ ],
     [ 'mcp_server a { exec $x; }',               qr/"\$\$" for a dollar/ ],

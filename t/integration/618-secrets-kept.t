@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `env NAME file=PATH` and `credential=NAME` of what is not a tool's program:
-# an MCP server and a task have their secrets, and nothing else has them.
+# `env NAME file=PATH` and `credential=NAME` of an MCP server and a task: they
+# have their secrets, and nothing else has.
 
 use Toolgate::Test;
 
@@ -13,7 +13,7 @@ my %secret = map { $_ => "a\$b-$_-$$" } qw(server task manager);
 mkdir "$dir/credentials" or die "mkdir: $!\n";
 $tg->file("$_.key", "$secret{$_}\n", 0600) for qw(server task);
 $tg->file('credentials/manager', "$secret{manager}\n", 0400);
-# What has it says so, and does not say it.
+# Reports that it has the secret, without showing it.
 $tg->file('has', <<'END', 0755);
 #!/bin/sh
 [ "$SECRET" = "$(cat "$1")" ] && echo "it has $2"

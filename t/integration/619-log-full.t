@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A runner that has all it takes: 64 programs, and 1,024 calls that wait.  One
-# more is refused, by the rule `runner`, which is logged and told as an error;
-# and when NGINX is stopped, each of all the others has its line.
+# A full runner: 64 programs run, and 1,024 calls wait. One more is rejected by
+# the rule `runner`, which is logged and in the error; when NGINX is stopped,
+# each of the others has its line.
 
 use JSON::PP ();
 use Toolgate::Test;
@@ -17,7 +17,7 @@ tool_max_inflight 2000;
 tool hang { exec sleep 3600; timeout 2h; $own }
 END
 
-# What the log says, and how often.
+# Returns the log's lines, with their numbers.
 sub lines {
     my %lines;
     my @lines = map { JSON::PP->new->utf8->decode($_) } grep {/\}\z/}

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A disk without room for a large output: the call fails as it does where
-# nothing is kept, nothing of it stays, and the runner and what is kept already
-# are not hurt.
+# A disk without space for a large output: the call fails as without storing,
+# nothing of it is left, and neither the runner nor stored outputs are affected.
 
 use Toolgate::Test;
 
@@ -26,7 +25,7 @@ ok $kept, 'with room an output is kept';
 my @before = files();
 my $runner = $tg->runner_pid;
 
-# What the kernel says when there is no room, it says beyond a file's limit.
+# Above a file's size limit the kernel reports an error like a full disk's.
 sub room {
     my ($bytes) = @_;
     my ($status, $out, $err) = run_command({}, 'prlimit', '--pid', $runner,

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The debug log of an NGINX that was built --with-debug has nothing of what a
-# call is given, whoever answers it; nor has a log of calls that asks for less.
+# The debug log of NGINX --with-debug contains no arguments, with any handler;
+# nor does a log of calls without their variables.
 
 use Toolgate::Test;
 use Toolgate::McpServer ();

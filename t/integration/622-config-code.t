@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Values of callers in code: nginx -t refuses a command line that puts one among
-# the text of code, says what to write instead, and what it says works.  It
-# warns of values that a program may take for options.
+# Callers' values in code: nginx -t rejects a command line with one within the
+# text of code, and the correction that it proposes works. It warns of values
+# that a program may take for options.
 
 use Toolgate::Test;
 
@@ -24,7 +24,7 @@ sub in_dir {
     return $text =~ s{(^|[ |])~/}{$1$dir/bin/}gr;
 }
 
-# A command line, who runs the code, and what must be said to do instead.
+# A command line, its interpreter, and the expected correction.
 my $shell = qr/"sh -c '\.\.\. "\$1"' sh \$tool_arg_x", with "\$\$1" for/;
 my @code = (
     [ 'sh -c "echo $tool_arg_x"', 'sh', $shell ],
@@ -138,7 +138,7 @@ for my $body ("tool a { exec sh;\n arg -c;\n arg 'echo \$tool_arg_x' if=\$x; }",
     like $out, qr/puts the caller's "\$t\w+" into code that "sh" runs/, 'why';
 }
 
-# What is allowed, without a word.
+# Allowed, without a warning.
 for my $line ('sh -c $tool_arg_x', 'sh -c "${tool_arg_x}"',
     q{sh -c 'echo "$$1"' sh $tool_arg_x}, 'sh -c "echo $tool_name $flag"',
     '~/ssh host $tool_arg_z', '~/psql -c $tool_arg_x',
@@ -160,7 +160,7 @@ for my $line ('sh -c $tool_arg_x', 'sh -c "${tool_arg_x}"',
     unlike $out, qr/\[warn\]/, 'without a warning';
 }
 
-# Code that comes by the standard input.
+# Code on the standard input.
 my $sql = q{stdin "SELECT * FROM t WHERE a = '$tool_arg_x'";};
 for my $case ([ '{}', 1 ], [ '{"type":"string"}', 1 ],
     [ '{"type":"string","pattern":"^[a-z]+$$"}', 0 ],
@@ -207,8 +207,7 @@ for my $case ([ 'sh -c $task_prompt', 'wc {{path}}' => 1 ],
         $is_warned ? 1 : '', $is_warned ? 'with a warning' : 'without one';
 }
 
-# What may be taken for an option: the schema of x, the words, and whether that
-# is warned of.
+# Possible options: the schema of x, the words, and whether there is a warning.
 my $must = '"type":"string"';
 my @options = (
     [ $must, '~/git log $tool_arg_x', 1 ],
@@ -261,7 +260,7 @@ like $out, qr/\[warn\].*"\$task_prompt" may begin with "-", and "claude"/,
     'with a warning';
 unlike $out, qr/input_schema/, 'which has no schema';
 
-# What is said to be written instead of a pipe.
+# The correction for a pipe.
 ($status, $out) = $tg->test_conf(
     'tool a { description d; exec cat f "|" wc; }');
 like $out, qr/"\|" of "exec" .*"exec sh -c '.*"\$1".*' sh \$tool_arg_NAME"/,
@@ -325,7 +324,7 @@ is_deeply $client->call_tool('json')->{result}{structuredContent},
     { a => '<>', b => undef, c => undef, d => 'null', n => $>, e => '' },
     'what is missing is null outside of quotes';
 
-# Outside of quotes a value is one value, however it gets there.
+# Outside of quotes a value is one value, from any source.
 for my $case ([ '{"x":[1]}', { x => [1] } ], [ '"y"', 'y' ], [ 1, 1 ]) {
     is_deeply $client->call_tool(raw => { x => "$case->[0]" })
         ->{result}{structuredContent}, { a => $case->[1] }, "raw $case->[0]";

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A call that fails says whose it was and what was printed: the ends of both
-# outputs, marked, in as many bytes as max_output allows; and never what only
-# the operator could do about it.
+# The error of a failed call has its tool and output: the ends of both outputs,
+# marked, within max_output; and no advice that is only for the operator.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -62,7 +61,7 @@ is said('bytes'),
     "bytes exited with status 1 and wrote nothing to stderr\n[stdout]\nok"
     . chr 0xfffd, 'what is no text is told as one';
 
-# Their ends, in so many bytes.
+# Their ends, within the limit.
 my $text = said('bounded');
 like $text, qr/^bounded exited with status 2\n\[end of stderr\]\n/,
     'a part is called one';
@@ -79,7 +78,7 @@ $text =~ s/\[.*\]\n//g;
 cmp_ok length $text, '<=', 60 + length "little exited with status 1\n\n\n",
     'holds for both together';
 
-# Each names the tool, and what was printed where that is wrong.
+# Each names the tool, and shows wrong output.
 for (
     [ json  => qr/^json: .*not one valid JSON value\. It is: surely not\n$/ ],
     [ whole => qr/^whole: .*not a tool result.* It is: \[1\]\n$/s ],

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# `success` names the statuses that are no error, a result's _meta has the
-# status, and `stderr` says what becomes of it.
+# `success` lists the statuses that are no error, a result's _meta has the
+# status, and `stderr` says what happens with it.
 
 use Toolgate::Test;
 use Toolgate::Way;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # `output image`, `output audio` and `output file`: a program's bytes become
-# the block that MCP has for them.
+# MCP's block for them.
 
 use Toolgate::Test;
 use Toolgate::Way;

@@ -1,14 +1,13 @@
 #!/usr/bin/perl
-# Mistakes in what a config says of results: each is found, with its line and
-# what to write instead.
+# Mistakes in directives about results: each is found, with its line and the
+# correction.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $handler = 'return hi;';
 
-# A name, what must be said, and the body of a server; the line that is wrong
-# ends in "#!".
+# Name, expected message, and the body of a server; the wrong line ends in "#!".
 my @mistakes = (
     # output
     [
@@ -129,7 +128,7 @@ isnt $taken, 0, 'a name that is ours is found';
 like $said, qr/name "toolgate_output" is reserved by .*another name/,
     'and explained';
 
-# Once it is known what is said further out.
+# After the outer blocks were read.
 for ("tool a { exec true; preview 2m; }",
     "tool_max_output 1k;\ntool a { exec true; preview 2k; }",
     "tool a { exec true; preview 2k; max_output 1k; }",

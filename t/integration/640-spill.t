@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# An output that is too large for an answer is kept whole: its beginning, its
-# end, its size and its lines are told, and toolgate_output pages through it.
+# An output that is too large for a response is stored: the result has its
+# beginning, end, size and lines, and toolgate_output reads all of it.
 
 use Toolgate::Test;
 use Toolgate::Way;
 
 use IO::Socket::INET;
 
-# A port that is free now.
+# Returns a port that is free now.
 sub free_port {
     my $socket = IO::Socket::INET->new(
         LocalAddr => '127.0.0.1',
@@ -73,7 +73,7 @@ for my $way (@ways) {
     ($key) = $text =~ /toolgate_output reads the rest: \{"output":"(\w{32})"/;
     ok $key, "and its name, $name";
 
-    # Lines from N on; who pages has them all.
+    # Lines from N on; all pages together have all lines.
     my ($got, $line) = ('', 1);
     for (1 .. 100) {
         my $page = $way->call('toolgate_output',
@@ -130,7 +130,7 @@ for (
     like $answer->{text}, $_->[1], 'and it is said why';
 }
 
-# Beyond the end, and what is not there.
+# Beyond the end, and unknown outputs.
 ($page, $note) = blocks($legacy->call('toolgate_output',
     { output => $key, line => 6000 }));
 is $page, '', 'nothing is behind the end';
@@ -142,7 +142,7 @@ like $answer->{text}, qr/There is no output "0{32}" for you.*Call the tool/,
 ok $legacy->call('toolgate_output', { output => '../many' })->{is_error},
     'no way out of the folder';
 
-# Others: whoever comes over TCP is nobody's user.
+# Other users: a TCP client has no user.
 my $socket = IO::Socket::INET->new("127.0.0.1:$port") or die "$port: $!\n";
 my $tcp = Toolgate::Way->new('legacy',
     Toolgate::Client->over($socket, $socket, 'tcp'));
@@ -162,7 +162,7 @@ for my $file (files()) {
 is sprintf('%04o', (stat $tg->state_dir . '/spill')[2] & 07777), '0700',
     'in a folder of ours';
 
-# preview: so much is shown.
+# preview: the size that is shown.
 $answer = $legacy->call('shown')->{text};
 $answer =~ s/\[the whole output .*?\]\n//s or fail 'it is kept';
 cmp_ok length $answer, '<=', 100, 'as much as preview says';
@@ -186,7 +186,7 @@ ok !$answer->{is_error}, 'both together are too large';
 like $answer->{text}, qr/\[the whole output has 60\d\d bytes in /,
     'and are kept';
 
-# It is there after a reload and with another runner, and gone in its time.
+# It exists after a reload and with another runner, until it expires.
 $tg->reload($conf);
 like $legacy->call('toolgate_output', { output => $key })->{text},
     qr/^line 1 /, 'it is there after a reload';
@@ -203,7 +203,7 @@ $legacy->call('many');
 wait_for { files() <= @before } 'one to be gone in its time';
 pass 'it is gone after its time';
 
-# The quota is over all: the oldest go.
+# The quota is for all outputs: the oldest are removed.
 $tg->reload("tool_output_store 1100k;\n$conf");
 $legacy = (Toolgate::Way->all($tg))[0];
 my @keys = map { $legacy->call('many')->{text} =~ /"output":"(\w+)"/ } 1 .. 3;
@@ -215,7 +215,7 @@ my $sum = 0;
 $sum += -s for files();
 cmp_ok $sum, '<=', 1100 * 1024, 'all together are within the quota';
 
-# Without room, or without leave, it is as ever.
+# Without space, or without permission, nothing is stored.
 like $legacy->call('over')->{text},
     qr/^over printed more than 4096 bytes \(max_output\) and was stopped/,
     'one that is more than half the quota is the error that it was';

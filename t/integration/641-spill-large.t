@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# An output of 100 MB is read back whole by paging.
+# An output of 100 MB is read back completely by pages.
 
 use Toolgate::Test;
 
@@ -27,7 +27,7 @@ my ($key) = $text =~ /"output":"(\w+)"/;
 my $digest = Digest::SHA->new(1);
 my ($offset, $got) = (0, 0);
 while (1) {
-    # Read by hand: a decoder in Perl would take a minute for all of it.
+    # Compared by hand: a decoder in Perl would take a minute for all of it.
     $c->request('tools/call', { name => 'toolgate_output', arguments =>
         { output => $key, offset => $offset, bytes => 1048576 } });
     my ($page, $note) = $c->recv_line =~ /"text":"([^"]*)".*"text":"(.*)"/;
@@ -43,7 +43,7 @@ my $wanted = Digest::SHA->new(1);
 $wanted->add($part) for 1 .. 1000;
 is $digest->hexdigest, $wanted->hexdigest, 'as it was';
 
-# The last lines, and a pattern that is seldom.
+# The last lines, and a rare pattern.
 my $reply = $c->call_tool('toolgate_output',
     { output => $key, line => 999_999 });
 like $reply->{result}{content}[0]{text}, qr/\A0*999 x+\n0*1000 x+\n\z/,

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Patterns of toolgate_output that a matcher may need ages for: each ends soon
-# with an error, and neither tasks nor other searches wait for them, also when
-# those who sent them have gone.
+# Patterns of toolgate_output that take very long to match: each ends soon with
+# an error, and neither tasks nor other searches wait, also if their clients
+# have closed.
 
 use Toolgate::Test;
 
@@ -31,7 +31,7 @@ my @evil = (
     '.*.*.*.*.*.*.*[xy]',
 );
 
-# From clients that go at once: more of them than any pool has threads.
+# By clients that close at once: more than any pool has threads.
 for my $pattern (@evil, @evil) {
     my $gone = $tg->connect;
     $gone->request('tools/call', { name => 'toolgate_output',
@@ -51,7 +51,7 @@ $found = $c->call_tool('toolgate_output',
     { output => $key, pattern => "^needle\x{0}?" });
 is $found->{result}{content}[0]{text}, "4:needle\n", 'also one for a NUL';
 
-# Of those who stay: an error that says what to do.
+# By clients that stay: an error that says what to do.
 my %id = map {
     $_ => $c->request('tools/call', { name => 'toolgate_output',
         arguments => { output => $key, pattern => $_ } })
@@ -66,7 +66,7 @@ for my $pattern (@evil) {
 }
 ok defined $c->reply($id{''})->{result}{total}, 'meanwhile tasks are served';
 
-# What they leave does not keep the runner.
+# Their remains do not keep the runner.
 for my $pattern (@evil, @evil) {
     my $gone = $tg->connect;
     $gone->request('tools/call', { name => 'toolgate_output',

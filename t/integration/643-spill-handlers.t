@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A large result is stored and shown in part whichever handler made it: an MCP
-# server, an HTTP API, a backend, a library.  toolgate_output reads all of it.
+# A large result of any handler is stored, with a preview: of an MCP server, an
+# HTTP API, a backend, a library. toolgate_output reads all of it.
 
 use Toolgate::Test;
 use Toolgate::Backend;
@@ -36,7 +36,7 @@ wait_for { $legacy->list =~ /far_result/ } 'the list of the MCP server';
 
 my $all = join '', map {"line $_, na\x{ef}ve\n"} 1 .. 800;
 
-# All of a stored output, by its pages; and the key that a text names.
+# Returns all of a stored output, by its pages; and the key in a text.
 sub key_of {
     my ($text) = @_;
     return $text =~ /toolgate_output reads the rest: \{"output":"(\w{32})"/
@@ -124,7 +124,7 @@ is_deeply $legacy->call('far_result', { result => $small })
     ->{result}{structuredContent}, $small->{structuredContent},
     'a small result is whole';
 
-# The same JSON, as text and structured, is stored once.
+# Equal JSON, as text and structured, is stored once.
 my $data = { rows => [ map { { id => $_ } } 1 .. 400 ] };
 my $text = $json->encode($data);
 my $answer = $legacy->call('far_result', { result => {
@@ -133,7 +133,7 @@ my $answer = $legacy->call('far_result', { result => {
 } });
 is_preview($answer, $text, 'the same JSON twice');
 
-# A failure is one, whatever its size.
+# A failure stays a failure, whatever its size.
 $answer = $legacy->call('far_result', { result => {
     content => [ { type => 'text', text => $all } ],
     isError => JSON::PP::true(),

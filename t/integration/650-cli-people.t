@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The command line for people: what a tool takes, arguments from files and for
-# arrays, results into files, sockets that need not be named.
+# The command line for people: a tool's parameters, arguments from files and for
+# arrays, results into files, sockets that are found.
 
 use Toolgate::Test;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# toolgate config for each agent it knows: where its file is, in which form it
-# has a server, and that it can be taken out again.
+# toolgate config for each known agent: its file, the form of a server in it,
+# and the removal.
 
 use Toolgate::Test;
 
@@ -66,7 +66,7 @@ for (
             { $key => { toolgate => $entry } }, "$name: $file");
     }
 
-    # What others have in it stays, also when ours is taken out.
+    # Other content stays, also after the removal of ours.
     my $file = "$dir/work/$project";
     spurt($file, Toolgate::Client->encode({
         theme => 'dark',
@@ -88,7 +88,7 @@ for (
         "$agent: nothing to do";
 }
 
-# Folders that the environment names.
+# Folders in the environment.
 mkdir "$dir/$_" or die $! for qw(xdg xdg/Code claude);
 for (
     [ claude   => 'CLAUDE_CONFIG_DIR', 'claude', '.claude.json' ],
@@ -131,7 +131,7 @@ like $out, qr{\.codex/config\.toml}, 'which is named';
 is $status, 2, 'another scope: status';
 like $err, qr/--scope must be project or user, not "world"/, 'and why';
 
-# A file that is read-only is left alone.
+# A read-only file does not change.
 my $file = "$dir/work/.cursor/mcp.json";
 my $before = slurp($file);
 chmod 0444, $file or die $!;

@@ -5,7 +5,7 @@ use Toolgate::Test;
 
 use IO::Socket::INET;
 
-# A port that is free now.
+# Returns a port that is free now.
 sub free_port {
     my $socket = IO::Socket::INET->new(
         LocalAddr => '127.0.0.1',
@@ -37,7 +37,7 @@ my $none = free_port();
 is $status, 2, 'nobody there: status';
 like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` for this port/,
     'and why';
-# No label of a name is that long: nobody has to be asked.
+# No label of a name has this length: no lookup is needed.
 my $unknown = 'x' x 64 . ':1';
 ($status, $out, $err) = $tg->cli('ping', '-s', $unknown);
 is $status, 2, 'an unknown host: status';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The command line and the bridge over TLS: NGINX's own `listen … ssl` at the
-# other end, names and both sides' certificates verified.
+# The command line and the bridge over TLS, with NGINX's own `listen … ssl`,
+# names and both sides' certificates verified.
 
 use Toolgate::Test;
 
@@ -140,7 +140,7 @@ my @calls = map { $bridge->request('tools/call',
 is_deeply [ map { text_of($bridge->reply($_)) =~ /^(\d+)/ } @calls ],
     [ 1 .. 20 ], 'many at once';
 
-# Its session cannot move; the bridge comes back, and the agent sees nothing.
+# Its session cannot move; the bridge reconnects, and the agent notices nothing.
 for my $n (2, 3) {
     $tg->reload(conf($n));
     wait_for { text_of($bridge->call_tool('n')) eq $n } "the config $n";

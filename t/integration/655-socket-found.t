@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Where the bridge and the command line look for a socket, and what they say
-# when there is none, nobody behind it, or one of somebody else: what to do is
-# what can be done where they are installed.
+# Where the bridge and the command line search for a socket, and their errors if
+# there is none, nobody listens, or it is another user's: the advice fits the
+# installation.
 
 use Toolgate::Test;
 use Toolgate::Parent;
@@ -19,7 +19,7 @@ my %bare = (
     HOME              => "$dir/home",
 );
 
-# What the bridge says to an agent whose call cannot be passed on.
+# Returns the bridge's error to an agent whose call cannot be passed on.
 sub bridge_says {
     my ($args, $env) = @_;
     my $bridge = $tg->bridge([ '--grace=1', @$args ], { %bare, %$env });
@@ -47,7 +47,7 @@ is $bridge->rpc('tools/list')->{result}{tools}[0]{name}, 'one',
 $bridge->stop;
 $parent->close;
 
-# It was started too soon: with an address it waits, without one it exits.
+# Started too early: with an address it waits, without one it exits.
 SKIP: {
     skip "there is a $machine here", 13 if -e $machine;
     my $early = $tg->bridge([], { %bare, TOOLGATE_SOCKET => $users });
@@ -107,7 +107,7 @@ like cli_says([ '-s', $none ], { HOME => undef,
     XDG_CONFIG_HOME => "$dir/home/.config" }),
     $service, 'likewise';
 
-# What a checkout serves is started in the checkout.
+# The server of a checkout is started in the checkout.
 SKIP: {
     my $run = "$build/run/tools.sock";
     skip 'it runs, or is built elsewhere', 2
@@ -121,7 +121,7 @@ SKIP: {
 
 # --- not yours -----------------------------------------------------------
 
-# Root may connect to everything: then it is somebody else who tries.
+# Root may connect to everything: another user tries.
 my @as = $> ? () : ('/usr/bin/perl', '-e', '$( = $) = "65534 65534"; '
         . '$< = $> = 65534; exec @ARGV or exit 77');
 my ($can) = run_command({}, @as, "$build/toolgate-bridge", '--version');

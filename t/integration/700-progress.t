@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Progress of programs: to the caller that asked for it, rising, none after
-# the reply; it moves the deadline, but not beyond the cap.
+# Progress of programs: for callers that request it, increasing, none after the
+# response; it moves the deadline, but not beyond the maximum.
 
 use Toolgate::Test;
 use Time::HiRes qw(time);
@@ -8,7 +8,7 @@ use Time::HiRes qw(time);
 my $tg = Toolgate::Test->new;
 my $go = $tg->dir . '/go';
 
-# Three steps, each when it is let: the files go.NAME.1 to .3.
+# Three steps, when the files go.NAME.1 to .3 exist.
 my $steps = $tg->file('steps', <<"END", 0755);
 #!/bin/sh
 i=0
@@ -21,7 +21,7 @@ done
 echo done
 END
 
-# Says a number every half second, so many times.
+# Prints a number every half second, some times.
 my $ticks = $tg->file('ticks', <<'END', 0755);
 #!/bin/sh
 i=0
@@ -72,7 +72,7 @@ sub call {
 
 sub text { return $_[0]{result}{content}[0]{text} }
 
-# The progress told up to the reply, and that.
+# Returns the progress up to the response, and the response.
 sub follow {
     my ($c, $id, $timeout) = @_;
     my @told;
@@ -85,7 +85,7 @@ sub follow {
     }
 }
 
-# One step at a time, each told as soon as it is there.
+# One step at a time, each notified at once.
 {
     my $c = $tg->connect;
     my $id = call($c, steps => { name => 'one' }, 'tok');
@@ -107,8 +107,8 @@ sub follow {
     is text($reply), "done\n", 'which is that of the program';
 }
 
-# Several callers with the same token and the same ids, over all workers; one
-# that did not ask; and each hears of its own call only.
+# Several callers with equal tokens and ids, in all workers, one without
+# progress: each gets its own call's only.
 {
     my @names = map {"many$_"} 1 .. 6;
     my %c = map { $_ => $tg->connect } @names, 'quiet';
@@ -141,7 +141,7 @@ sub follow {
         'and nothing more came of the cancelled one';
 }
 
-# The deadline moves with progress, up to the cap.
+# The deadline moves with progress, up to the maximum.
 {
     my ($c, $quiet, $capped) = map { $tg->connect } 1 .. 3;
     my $from = time;
@@ -164,7 +164,7 @@ sub follow {
     cmp_ok time - $from, '>=', 4.9, 'not before';
 }
 
-# A flood is told now and then, and hinders nobody.
+# A flood is notified sometimes, and affects nobody.
 {
     my ($c, $deaf) = ($tg->connect, $tg->connect);
     call($deaf, flood => {}, 'x' x 1000);

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Tasks: each method, its result and each of its errors, and what clients are
-# told meanwhile.
+# Tasks: each method, its result and its errors, and the notifications.
 
 use Toolgate::Test;
 
@@ -33,7 +32,7 @@ sub error {
 
 sub submit { return rpc('task.submit', {@_})->{result}{taskId} }
 
-# The params of the next notification of this name.
+# Returns the params of the next notification of this name.
 sub told {
     my ($method) = @_;
     return $hears->recv_where(sub { ($_[0]{method} // '') eq $method },
