@@ -21,15 +21,10 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
     json_object *list, *tool;
     int rc;
 
-    rc = tg_cli_session_list_tools(call->session);
+    rc = tg_cli_result_fetch_tools(call->session);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
-    }
-
-    if (call->session->response.kind != TG_RESPONSE_RESULT) {
-        return tg_cli_response_print_error(&call->session->response,
-                                           call->options);
     }
 
     list = call->session->response.result;

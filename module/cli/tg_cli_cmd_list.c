@@ -219,16 +219,9 @@ tg_cli_list_on_connect(tg_cli_session_t *session, void *ctx)
 {
     int rc;
 
-    rc = tg_cli_session_list_tools(session);
+    rc = tg_cli_result_fetch_tools(session);
 
-    if (rc != TG_CLI_EXIT_OK) {
-        return rc;
-    }
-
-    return session->response.kind == TG_RESPONSE_RESULT
-               ? tg_cli_list_print(session)
-               : tg_cli_response_print_error(&session->response,
-                                             session->options);
+    return rc == TG_CLI_EXIT_OK ? tg_cli_list_print(session) : rc;
 }
 
 static const tg_cli_option_t tg_cli_list_options[] = {

@@ -76,7 +76,6 @@ tg_cli_status_print(const tg_cli_session_t *session,
 {
     json_object *status;
     tg_buf_t out;
-    int rc;
 
     status = session->response.result;
 
@@ -89,15 +88,12 @@ tg_cli_status_print(const tg_cli_session_t *session,
 
     if (view->name == NULL) {
         view->append(&out, status);
-        rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
-    } else if (tg_cli_status_append_details(&out, status, view->name) != 0) {
-        rc = tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
-    } else {
+    } else if (tg_cli_status_append_details(&out, status, view->name) == 0) {
         tg_buf_deinit(&out);
-        rc = tg_cli_status_report_unknown_name(status, view->name);
+        return tg_cli_status_report_unknown_name(status, view->name);
     }
 
-    return rc;
+    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }
 
 static int

@@ -202,14 +202,19 @@ tg_cli_json_append_pretty(tg_buf_t *out, json_object *value)
     }
 }
 
+tg_str_t
+tg_cli_json_show(json_object *value)
+{
+    return json_object_is_type(value, json_type_string)
+               ? tg_cli_json_to_text(value)
+               : tg_cli_json_write(value);
+}
+
 void
 tg_cli_json_append_value(tg_buf_t *out, json_object *value)
 {
-    tg_buf_append_str(out, json_object_is_type(value, json_type_string)
-                               ? tg_cli_json_to_text(value)
-                               : tg_cli_json_write(value));
+    tg_buf_append_str(out, tg_cli_json_show(value));
 }
-
 
 tg_str_t
 tg_cli_json_to_text(json_object *value)
@@ -223,10 +228,14 @@ tg_cli_json_to_text(json_object *value)
 uint64_t
 tg_cli_json_to_uint(json_object *value)
 {
+    return tg_cli_json_is_number(value) ? json_object_get_uint64(value) : 0;
+}
+
+int
+tg_cli_json_is_number(json_object *value)
+{
     return json_object_is_type(value, json_type_int)
-                   || json_object_is_type(value, json_type_double)
-               ? json_object_get_uint64(value)
-               : 0;
+           || json_object_is_type(value, json_type_double);
 }
 
 /* --- members of objects --- */

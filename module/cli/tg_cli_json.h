@@ -27,12 +27,14 @@ tg_str_t tg_cli_json_write(json_object *value);
 /* Appends a value with one member per line. */
 void tg_cli_json_append_pretty(tg_buf_t *out, json_object *value);
 
-/* Appends a value: the text of a string, or other JSON on one line. */
+/* Returns the text of a string, or other JSON on one line. */
+tg_str_t tg_cli_json_show(json_object *value);
 void tg_cli_json_append_value(tg_buf_t *out, json_object *value);
 tg_str_t tg_cli_json_to_text(json_object *value);
 
 /* Returns a number; 0 if it is negative. */
 uint64_t tg_cli_json_to_uint(json_object *value);
+int tg_cli_json_is_number(json_object *value);
 
 /* --- members of objects --- */
 

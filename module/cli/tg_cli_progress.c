@@ -56,13 +56,6 @@ tg_cli_progress_show_text(tg_str_t text)
     tg_buf_deinit(&line);
 }
 
-static int
-tg_cli_json_is_number(json_object *value)
-{
-    return json_object_is_type(value, json_type_int)
-           || json_object_is_type(value, json_type_double);
-}
-
 void
 tg_cli_progress_show(json_object *params)
 {

@@ -189,6 +189,19 @@ tg_cli_result_save_file(json_object *result, const char *path)
 }
 
 int
+tg_cli_result_fetch_tools(tg_cli_session_t *session)
+{
+    int rc;
+
+    rc = tg_cli_session_list_tools(session);
+
+    return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
+               ? tg_cli_response_print_error(&session->response,
+                                             session->options)
+               : rc;
+}
+
+int
 tg_cli_result_print_value(json_object *value)
 {
     tg_buf_t out;

@@ -14,19 +14,13 @@ static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 static void
 tg_cli_session_on_timer(uv_timer_t *timer)
 {
-    tg_cli_session_t *session;
-
-    session = timer->data;
-    session->is_timed_out = 1;
+    ((tg_cli_session_t *) timer->data)->is_timed_out = 1;
 }
 
 static void
 tg_cli_session_on_signal(uv_signal_t *handle, int signum)
 {
-    tg_cli_session_t *session;
-
-    session = handle->data;
-    session->signum = signum;
+    ((tg_cli_session_t *) handle->data)->signum = signum;
 }
 
 /* Returns the time until the deadline, or max_wait_ms; 0: no limit. */
@@ -158,11 +152,8 @@ static void
 tg_cli_session_on_request_end(toolgate_call_t call, int code,
                               const char *result, size_t len, void *data)
 {
-    tg_cli_session_t *session;
-
-    session = data;
     tg_cli_progress_clear();
-    session->is_done = 1;
+    ((tg_cli_session_t *) data)->is_done = 1;
 }
 
 /* The first connection is open, or could not be opened. */

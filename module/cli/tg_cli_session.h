@@ -98,6 +98,9 @@ int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
 /* --- tg_cli_result.c --- */
 
+/* Fetches the list of tools. An error of the server is reported, too. */
+int tg_cli_result_fetch_tools(tg_cli_session_t *session);
+
 /* Writes the text of a CallToolResult; with isError to standard error. */
 int tg_cli_result_print(json_object *result);
 

@@ -127,13 +127,9 @@ tg_cli_cell_append_int(tg_buf_t *out, const tg_cli_cell_t *cell)
 
     value = tg_cli_json_get(cell->row, cell->member);
 
-    if (json_object_is_type(value, json_type_int)
-        || json_object_is_type(value, json_type_double))
-    {
-        tg_cli_json_append_value(out, value);
-    } else {
-        tg_buf_append_char(out, '-');
-    }
+    tg_buf_append_str(out, tg_cli_json_is_number(value)
+                               ? tg_cli_json_write(value)
+                               : TG_STR("-"));
 }
 
 /* Appends the duration of a task that has started, else nothing. */
@@ -249,7 +245,6 @@ tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
     json_object *object;
     const char *newline;
     tg_str_t text;
-    tg_buf_t value;
     size_t len;
 
     object = tg_cli_json_get(cell->row, cell->member);
@@ -258,9 +253,7 @@ tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
         return;
     }
 
-    tg_buf_init(&value, out->alloc);
-    tg_cli_json_append_value(&value, object);
-    text = tg_buf_view(&value);
+    text = tg_cli_json_show(object);
 
     while (text.len != 0
            && (newline = memchr(text.data, '\n', text.len - 1)) != NULL)
@@ -274,8 +267,6 @@ tg_cli_cell_append_value(tg_buf_t *out, const tg_cli_cell_t *cell)
 
     text.len -= text.len != 0 && text.data[text.len - 1] == '\n';
     tg_utf8_append_visible(out, text, 1);
-    out->failed |= value.failed;
-    tg_buf_deinit(&value);
 }
 
 /* Appends a text of several lines below its label. */

@@ -350,15 +350,10 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
     tg_str_t name;
     int rc;
 
-    rc = tg_cli_session_list_tools(session);
+    rc = tg_cli_result_fetch_tools(session);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
-    }
-
-    if (session->response.kind != TG_RESPONSE_RESULT) {
-        return tg_cli_response_print_error(&session->response,
-                                           session->options);
     }
 
     list = session->response.result;
