@@ -22,6 +22,10 @@ tg_cli_print(FILE *file, tg_str_t text)
 {
     tg_buf_t buf;
 
+    if (text.len == 0) {
+        return;
+    }
+
     if (!isatty(fileno(file))) {
         (void) fwrite(text.data, 1, text.len, file);
         return;
