@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Nothing that was answered is lost: the runner, its supervisor, NGINX or all of
-# them are killed, and then tasks that waited run, in their order; what ran
-# has failed, its processes gone; what had ended is as it was.
+# No answered request is lost when the runner, its supervisor, NGINX or all of
+# them are killed: waiting tasks run in order; running ones have failed, without
+# processes; ended ones do not change.
 
 use Toolgate::Test;
 
@@ -22,7 +22,7 @@ my $old;
 for my $who ('the runner', 'its supervisor', 'both', 'all at once') {
     $c = $tg->connect;
     my $done = submit(prompt => 'echo kept');
-    # Deaf, with a child in a session of its own.
+    # Ignores SIGTERM, with a child in its own session.
     my $run = submit(prompt => "echo before; trap '' TERM; setsid sleep 3607 & "
             . 'while :; do sleep 3608; done');
     wait_for { state_of($run) eq 'running'

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tasks and NGINX: a reload disturbs none, an agent that is gone fails its
-# waiting tasks; daemon.stop is for admins; NGINX ends before what runs.
+# Tasks and NGINX: a reload disturbs none, a removed agent fails its waiting
+# tasks; daemon.stop is for admins; NGINX ends before running tasks.
 
 use Toolgate::Test;
 
@@ -27,7 +27,7 @@ sub until_state {
 sub prompt { return "echo begun; until [ -e $dir/$_[0] ]; do sleep 0.01; done; "
         . 'echo ended' }
 
-# Has the runner stopped its tasks?  Asked as a worker does.
+# Asks, as a worker does, whether the runner has stopped its tasks.
 sub stopping {
     my $state = $tg->state_dir;
     my $health = Toolgate::Client->connect("$state/runner-3.sock")
@@ -153,7 +153,7 @@ $second = submit(prompt => 'echo second');
 $tg->kill_master;
 wait_for { !grep { /^nginx: worker/ } values %{ $tg->processes } }
     'its workers to notice';
-# So long that no new worker is waited for.
+# Longer than a new worker is waited for.
 wait_for { stopping() } 'the runner to give up waiting for another one';
 $tg->file('seventh', '');
 wait_for { !$tg->runner_pids } 'the runner to leave';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What tasks put out is in files, in pieces: the newest max_output bytes can be
-# read from wherever one likes, until the task is removed.
+# Outputs of tasks in files, in pieces: the newest max_output bytes can be read
+# from any offset, until the task is removed.
 
 use Toolgate::Test;
 
@@ -52,7 +52,7 @@ ok $text eq substr($all, $from), 'byte for byte';
 my @pieces = glob "$state/tasks.db.output/$task->{id}/*";
 cmp_ok scalar @pieces, '<=', 4, 'in few files';
 
-# Characters are not torn, and what is none is marked.
+# Characters are not divided, and invalid bytes are replaced.
 $task = done(prompt => q{perl -CO -e 'print chr(0x20ac) x 50000'; }
     . q{printf '\\377'});
 $part = call('task.output', taskId => $task->{id});
@@ -64,7 +64,7 @@ while (length $part->{output}) {
 }
 ok $text eq "\x{20ac}" x 50000 . "\x{fffd}", 'and all of them';
 
-# What cannot be read is no end of it.
+# An unreadable piece is not the end.
 my $piece = "$state/tasks.db.output/$task->{id}/0";
 rename $piece, "$dir/piece" or die "$piece: $!";
 mkdir $piece or die "$piece: $!";
@@ -78,7 +78,7 @@ rename "$dir/piece", $piece or die "$piece: $!";
 
 my $first = 'task-0000';
 ok -d "$state/tasks.db.output/$first", 'output is there';
-# They are looked for now and then, and as soon as the store is open.
+# Old files are removed at intervals, and when the store is opened.
 kill KILL => $tg->runner_pids;
 wait_for { $c->rpc('task.get', { taskId => $first })->{error} }
     'what is older than task_keep to be removed';

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Mistakes in what a config says about tasks, and stores that cannot be opened.
+# Mistakes in directives about tasks, and stores that cannot be opened.
 
 use Toolgate::Test;
 
@@ -44,7 +44,7 @@ for my $where ('/run', '/dev/shm') {
     like $out, qr/\[warn\].*task store "\Q$where\E.*emptied at boot/,
         "a store in $where is warned of";
 }
-# SQLite opens each of these, and would wait for a FIFO without an end.
+# SQLite opens each of these, and would wait for a FIFO for ever.
 for (map { "fifo.db$_" } '', '-wal', '-shm', '-journal') {
     POSIX::mkfifo("$dir/$_", 0600) or die $!;
     refused "$agent task_store sqlite:$dir/fifo.db;",
@@ -158,7 +158,7 @@ is $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{result}{taskId},
     'task-0000', 'and all is well';
 is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600', 'nobody reads it';
 
-# Too much at once.
+# Requests that are too large.
 my $mega = 'x' x 1048576;
 $error = $c->rpc('task.submit', { prompt => "x$mega", agent => 'a' })
     ->{error};
@@ -174,7 +174,7 @@ is $error->{code}, -32602, 'a list that is too long';
 like $error->{message}, qr/^limit: .*ask for fewer/, 'it says what to do';
 is @{ $c->rpc('task.list', { limit => 3 })->{result} }, 3, 'less is told';
 
-# Another runner has it.
+# Another runner has opened it.
 my $other = Toolgate::Test->new;
 $other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;
 $error = $other->connect->rpc('task.stats')->{error};
@@ -191,7 +191,7 @@ wait_for { !$tg->runner_pids } 'the runner to leave', 60;
 ($status, $out) = $tg->test_conf($mine);
 is $status, 0, 'one that it has left' or diag $out;
 
-# Its header has whose it is, and which version.
+# Its header has the owner and the version.
 sub patch {
     my ($at, $text) = @_;
     open my $fh, '+<:raw', "$state/my.db" or die $!;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A disk without room: tasks are refused with a reason, what runs is not hurt,
-# and its end is written down as soon as that can be; nor is what was denied
-# taken for denied.
+# A full disk: tasks are rejected with a reason, running ones are not affected,
+# and their end is stored as soon as possible; a failed denial is not taken for
+# one.
 
 use Toolgate::Test;
 
@@ -24,7 +24,7 @@ my $c = $tg->connect;
 $c->rpc('daemon.status');
 my $runner = runner_in($state);
 
-# What the kernel says when there is no room, it says beyond a file's limit.
+# Above a file's size limit the kernel reports an error like a full disk's.
 sub room {
     my ($bytes) = @_;
     my ($status, $out, $err) = run_command({}, 'prlimit', '--pid', $runner,
@@ -55,7 +55,7 @@ is $c->rpc('task.stats')->{result}{queued}, $n - 1,
 ok is_alive($pid), 'what runs, runs on';
 is task($run)->{state}, 'running', 'as it can be seen';
 
-# Not even for the little that an end is.
+# Not even enough for the end of a task.
 room(4096);
 $tg->file('go', '');
 $tg->wait_log(qr/changes of tasks cannot be stored.*tasks\.db/);

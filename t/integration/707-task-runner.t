@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# Tasks and the runner, spoken to as a worker does: it stays while one that has
-# waited runs, a task that waits for a place has its time from its start, a
-# cancel of one that runs needs no caller, and a call that waits for output is
-# no trouble when the runner ends.
+# Tasks over the runner's socket, used as by a worker: it stays while a task
+# runs, a waiting task has its timeout from its start, a cancellation needs no
+# caller, and a call that waits for output does not delay the runner's end.
 
 use Toolgate::Test;
 use Toolgate::Runner;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Whose a task is: its user's, who alone sees it and is told of it, besides
-# root, the socket's owner and whom task_admin names; or everybody's.
+# Owners of tasks: only their user sees them and is notified, besides root, the
+# socket's owner and task_admin; or everybody.
 
 use Toolgate::Test;
 use Toolgate::User;
@@ -33,7 +33,7 @@ sub ids {
     return join ' ', map { $_->{id} =~ /(\d)$/ }
         @{ call(shift, 'task.list', @_) };
 }
-# What it is told next of tasks, with the last digit of the task's id.
+# Returns its next notification about tasks, with the last digit of the id.
 sub told {
     my ($c) = @_;
     my $m = $c->recv_where(sub { ($_[0]{method} // '') =~ /^task\.(?!output)/ },

@@ -1,11 +1,10 @@
 #!/usr/bin/perl
-# A new binary takes the tasks over: what runs and what waits notices neither
-# that the old one quits, nor that the new one is given up; the last NGINX to
-# end ends them.
+# A new binary takes over the tasks: running and waiting ones notice neither the
+# end of the old one nor the return to it; the last NGINX ends them.
 
 use Toolgate::Test;
 
-# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+# A daemon's first process exits without freeing, as LeakSanitizer reports.
 plan(skip_all => 'a daemon is not for the sanitizers')
     if Toolgate::Test::is_san();
 
@@ -13,7 +12,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $pid_file = "$dir/nginx.pid";
 
-# NGINX ignores USR2 unless it is a daemon.  The concurrency says whose config
+# NGINX ignores USR2 unless it is a daemon. The concurrency shows whose config
 # the runner has.
 sub conf {
     my ($n) = @_;
@@ -38,7 +37,7 @@ sub ends {
     wait_for { !is_alive($pid) } "$pid to end";
 }
 
-# Workers that leave may take a connection with them.
+# Exiting workers may accept a connection.
 sub call {
     my ($method, %params) = @_;
     my $reply = eval { $tg->connect->rpc($method, \%params) } // {};

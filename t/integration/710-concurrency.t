@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# How many calls of a tool, and of a server's tools, run and wait: at the
-# limit and beyond it, over all workers, and across a reload.
+# Concurrency of a tool, and of a server's tools: at the limit and beyond it,
+# over all workers, and across a reload.
 
 use Toolgate::Test;
 
@@ -9,7 +9,7 @@ my $dir = $tg->dir;
 mkdir "$dir/$_" or die "mkdir: $!" for 'up', 'go';
 chmod 0777, "$dir/$_" for 'up', 'go';
 
-# Says that it runs, and ends when it may: files up/NAME and go/NAME.
+# Reports that it runs, and ends on request: files up/NAME and go/NAME.
 my $hold = $tg->file('hold', <<"END", 0755);
 #!/bin/sh
 : >$dir/up/\$1
@@ -17,7 +17,7 @@ until [ -e $dir/go/\$1 ]; do sleep 0.01; done
 echo \$1
 END
 
-# The same, and does not care for SIGTERM, so that it keeps its place.
+# Also ignores SIGTERM, so that it keeps its slot.
 my $keep = $tg->file('keep', <<"END", 0755);
 #!/bin/sh
 trap '' TERM
@@ -48,7 +48,7 @@ sub is_up { return -e "$dir/up/$_[0]" }
 sub let { $tg->file("go/$_", '') for @_ }
 sub clear { unlink glob "$dir/up/* $dir/go/*" }
 
-# A call on a connection of its own, so that every worker has some.
+# Calls on its own connection, so that every worker has some.
 sub begin {
     my ($tool, $name) = @_;
     my $c = $tg->connect;
@@ -62,7 +62,7 @@ sub up {
     wait_for { @names == grep { is_up($_) } @names } "@names to run";
 }
 
-# Waits until the runner knows so many calls.
+# Waits until the runner has this number of calls.
 sub status {
     my ($running, $queued) = @_;
     my $c = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
@@ -76,7 +76,7 @@ sub status {
 
 $tg->conf(conf('2 queue=2'))->start;
 
-# At the limit and beyond it, whichever worker the call comes through.
+# At the limit and beyond it, in any worker.
 {
     my %c = map { $_ => begin(hold => $_) } 'a', 'b';
     up('a', 'b');
@@ -100,7 +100,7 @@ $tg->conf(conf('2 queue=2'))->start;
     wait_for { is_up('c') || is_up('d') } 'the next one';
     ok !(is_up('c') && is_up('d')), 'and one takes its place';
 
-    # Who goes away gives its place up, running or waiting.
+    # A client that closes gives its slots back, running or waiting.
     my ($running, $waiting) = is_up('c') ? ('c', 'd') : ('d', 'c');
     $c{$waiting}->close;
     ok status(2, 0), 'a waiting caller leaves';
@@ -113,7 +113,7 @@ $tg->conf(conf('2 queue=2'))->start;
     clear();
 }
 
-# Waiting counts towards the deadline, and is told apart from running.
+# Waiting counts for the deadline, and has another error than running.
 {
     my %c = map { $_ => begin(short => $_) } 'a', 'b', 'c';
     for my $name (sort keys %c) {
@@ -133,7 +133,7 @@ $tg->conf(conf('2 queue=2'))->start;
     clear();
 }
 
-# A reload changes the numbers, also for those that wait already.
+# A reload changes the limits, also for waiting calls.
 {
     my %c = map { $_ => begin(hold => $_) } 'a', 'b';
     up('a', 'b');

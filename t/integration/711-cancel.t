@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Cancellation under load, from the client to the program: every way to
-# cancel, on several workers, ends the right process group and no other.
-# TOOLGATE_TEST_CANCELS: how many (1000).
+# Cancellation under load, from the client to the program: every kind, in
+# several workers, ends exactly the right process group. TOOLGATE_TEST_CANCELS:
+# number of cancellations (1000).
 
 use Toolgate::Test;
 
@@ -44,7 +44,7 @@ sub begin {
     return $name;
 }
 
-# Every client has ten calls that run.
+# Gives every client ten running calls.
 sub fill {
     for my $client (@clients) {
         my $n = grep { $_->{client} == $client } values %calls;
@@ -71,7 +71,7 @@ while ($cancelled < $wanted) {
         $call->{client}->notify($method, $params);
     }
 
-    # One of the clients goes, with all that it has.
+    # One of the clients closes, with all its calls.
     my $gone = splice @clients, rand @clients, 1;
     $gone->close;
     for my $name (grep { $calls{$_}{client} == $gone } keys %calls) {

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Rules of automation that a config has: mistakes, each of them, with what to
-# write, in blocks and in JSON files; and that right ones are taken.
+# Mistakes in rules of automation, with their corrections, in blocks and in JSON
+# files; and valid rules.
 
 use Toolgate::Test;
 use JSON::PP ();

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Rules about tasks: conditions, templates, what they do, approval, cooldown,
-# chains, what is kept of them, and what clients see of it all.
+# Rules about tasks: conditions, templates, actions, approval, cooldown, chains,
+# what is stored, and what clients see.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -49,7 +49,7 @@ automation off {
 }
 automation_file %%DIR%%/rules.json;
 END
-# As the daemon's own project writes rules; one that makes itself go on.
+# As the daemon's own project writes rules; one that triggers itself.
 $tg->file('rules.json', $json->encode({ rules => [ {
     id => 'chain', trigger => { type => 'task.completed' },
     conditions => [ { field => 'payload.metadata.ruleId', operator => 'equals',

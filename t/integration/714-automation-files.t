@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Rules about files: what is created, changed, deleted and renamed, folders
-# that come and go, git, ten thousand files at once; and rules whose own task
-# changes them.
+# Rules about files: created, changed, deleted and renamed files, folders that
+# are added and removed, git, ten thousand files at once; and rules whose own
+# task changes them.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -53,7 +53,7 @@ sub files {
     return $c->rpc('daemon.status')->{result}{subsystems}{file_watcher};
 }
 
-# What a rule says next: its files, without the folder.
+# Returns the files of a rule's next message, without the folder.
 sub next_of {
     my ($rule, $folder) = @_;
     my $told = $hears->recv_where(sub {
@@ -66,8 +66,8 @@ sub next_of {
             ? "$_->{event}:$1" : "?$_->{path}" } @{ $payload->{files} };
 }
 
-# Until all of it was said; a slow machine may see in two what is done in one,
-# and a change behind what was new.
+# Waits for all messages; a slow machine may see one step as two, and a change
+# after a creation.
 my %known;
 sub hears {
     my ($want, $what, $rule, $folder) = @_;
@@ -85,7 +85,7 @@ sub hears {
     return pass $what;
 }
 
-# A file with all that is in it, at once.
+# Creates a file with its content at once.
 sub put {
     my ($name, $text) = @_;
     $tg->file('put', $text);
@@ -155,7 +155,7 @@ hears('change:file.txt', 'also by another', 'one', "$dir/one");
 
 # --- some events only
 
-# What comes and goes before it was seen is nothing.
+# A file that is removed before it was seen has no event.
 my $known = files()->{files};
 $tg->file('later/file', 'x');
 wait_for { files()->{files} == $known + 1 } 'it to be known';

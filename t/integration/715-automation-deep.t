@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Folders of a rule that are deeper than the runner has descriptors: it takes
-# one, however deep they are.
+# Folders of a rule that are deeper than the runner has descriptors: it uses
+# one, whatever the depth.
 
 use Toolgate::Test;
 
@@ -28,7 +28,7 @@ my ($status, $out, $err) = run_command({}, 'prlimit', '--pid',
     $tg->runner_pid, '--nofile=64:4096');
 is $status, 0, 'there are few descriptors' or diag $err;
 
-# All of them are there at once.
+# All of them exist at once.
 my $deep = 'd/' x 300;
 system('mkdir', '-p', "$dir/away/$deep") == 0 or die;
 my $file = "src/top/${deep}file";

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# What is written down holds, however hastily it was said: rules are disabled
-# by those who are gone before the answer, and while they fire; a rule that a
-# config loses and gets back is as disabled as it was; the tasks of a store that
-# cannot be opened are told to stop.  The runner is spoken to as a worker does.
+# Requests hold even if their client closes before the response: rules are
+# disabled, also while they fire; a removed and restored rule stays disabled;
+# tasks of a store that cannot be opened are stopped. The runner is used as by a
+# worker.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -103,8 +103,8 @@ is_deeply enabled(), { a => 0, b => 1 }, 'the same after a restart';
 # --- while they fire
 
 my @ids = map { "r$_" } 1 .. 20;
-# The second one is written while the rules ask about the first one; what they
-# write of that comes behind what is said of them meanwhile.
+# The second one is stored while the rules ask about the first one; their later
+# changes come after it.
 config('five', @ids);
 enabled();
 my $storm = $runner->connect;

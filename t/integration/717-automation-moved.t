@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# A folder that comes with its files is there, though the kernel tells it that
-# it was moved after it has told of its coming (t/faults/tg_moved.c says so to
-# who is quick, and watches it by then): nothing of it is deleted, and what
-# changes in it is seen.  A folder that does go is gone.
+# A folder that arrives with its files, although the kernel reports its move
+# only after its creation (delayed by t/faults/tg_moved.c): no file is reported
+# as deleted, and changes are seen. A folder that is moved away is gone.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -23,7 +22,7 @@ wait_for {
     $c->result_of('daemon.status')->{subsystems}{file_watcher}{ready};
 } 'files to be watched';
 
-# What is told of the next files, NAME EVENT, in how many pieces it may be.
+# Returns the events of the next files, NAME EVENT, in any number of pieces.
 sub told {
     my ($n) = @_;
     my @files;
@@ -35,7 +34,7 @@ sub told {
     return join ' ', map { $_->{path} =~ m{([^/]+)$}; "$1 $_->{event}" } @files;
 }
 
-# A file that comes whole: one event.
+# A complete file arrives: one event.
 sub come {
     my ($name) = @_;
     rename $tg->file('away/one', 'x'), "$dir/src/$name" or die "rename: $!";

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Rules and users: what a rule makes of a user's task is that user's; rules are
-# turned off, and what waits is approved, by those who see all tasks.
+# Rules and users: what a rule makes of a user's task is that user's; clients
+# that see all tasks disable rules and approve executions.
 
 use Toolgate::Test;
 use Toolgate::User;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Whoever makes events that rules send on cannot fill the memory with them: what
-# waits has a bound in bytes.
+# Events that rules send on cannot fill the memory: the waiting ones have a
+# bound in bytes.
 
 use Toolgate::Test;
 use IO::Socket::INET;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Arguments are checked against the tool's schema before anything runs, in
-# all dialects: what is wrong is said with its place, the rule and what came.
+# Arguments are validated by the tool's schema before anything runs, in all
+# dialects: the error has the place, the rule and the value.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -61,7 +61,7 @@ my %kind = (
     ipc    => 'ValidationError',
 );
 
-# Arguments as JSON, for the numbers in it, and what is said of them.
+# Arguments as JSON, for the numbers in it, and the expected error.
 my @wrong = (
     ['{}', '/text: is missing', qr{^/text: .*(?:required|missing)}],
     ['{"text":7}', 'a number', qr{^/text: expected string, got number$}],
@@ -119,7 +119,7 @@ for my $json ('{"text":"ab"}', '{"text":"ab","n":1.0,"tags":["a","b"]}',
         }
     }
 }
-# Models write null for what they do not give.
+# Models write null for an absent value.
 for my $case (
     ['{"n":null,"text":"ab","mode":null,"other":null}', { text => 'ab' }],
     [
@@ -140,7 +140,7 @@ for my $case (
 is $ways[0]->call('free', { anything => 1 })->{text}, 'free',
     'a tool without a schema takes anything';
 
-# A schema of draft 7, as that has it.
+# A schema of draft 7.
 for my $case (['{"n":1,"l":[null]}', qr/^seven$/],
     ['{"n":"x","l":[]}', qr{^/n: expected integer}],
     ['{"l":[null,1]}', qr{^/l/1: no value is allowed}],
@@ -151,7 +151,7 @@ for my $case (['{"n":1,"l":[null]}', qr/^seven$/],
         "draft 7: $json";
 }
 
-# The schema is shown as it was written, without its white space.
+# The schema is listed as written, without its white space.
 my ($listed) = grep { $_->{name} eq 'filed' }
     @{ $ways[0]->client->rpc('tools/list')->{result}{tools} };
 is_deeply $listed->{inputSchema}, Toolgate::Client->decode($schema),
@@ -183,12 +183,12 @@ for my $case (
 }
 like $c->rpc('said')->{error}{message}, qr{^/text: }, 'params left out are {}';
 
-# A notification that does not fit does nothing, and nobody hears of it.
+# An invalid notification has no effect.
 $c->send_line('{"jsonrpc":"2.0","method":"run","params":{"text":7}}');
 is $c->rpc('said', { text => 'ab' })->{result}, 'ab', 'and is not answered';
 ok !-e $tg->dir . '/ran', 'no program was started for a method';
 
-# Values are shown, but no more than helps.
+# Values are shown, but cut.
 my $long = $ways[0]->call('said', { text => 'ab', mode => 'x' x 100_000 });
 like $long->{text}, qr{^/mode: .*xxx}, 'a long value';
 cmp_ok length $long->{text}, '<', 1000, 'is cut';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Results are checked against output_schema: one that does not fit is the
-# tool's error, said so, in each dialect; whoever called did nothing wrong.
+# Results are validated by output_schema: an invalid one is the tool's error in
+# each dialect, not the caller's.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -73,7 +73,7 @@ for my $way (@ways) {
         }
     }
 
-    # A whole result: its structuredContent is what the schema is about.
+    # A whole result: the schema is for its structuredContent.
     is $way->call('result', { value => { n => 7 } })->{text}, 't',
         "result: fits, $name";
     my $answer = $way->call('result', { value => {} });
@@ -84,7 +84,7 @@ for my $way (@ways) {
     is Toolgate::Way::kind($answer), $kind{$name}, "nothing structured, $name";
     like $answer->{text}, qr/structuredContent/, "and that is said, $name";
 
-    # A tool that says no need not say it in the schema's shape.
+    # A failure need not match the schema.
     $answer = $way->call('no');
     ok $answer->{is_error}, "a refusal, $name";
     is $answer->{text}, 't', "is passed on as it is, $name";
@@ -92,12 +92,12 @@ for my $way (@ways) {
     like $answer->{text}, qr/^dies exited with status 1/,
         "nor one that fails, $name";
 
-    # The arguments come first: that mistake is the caller's.
+    # Arguments are validated first: that error is the caller's.
     $answer = $way->call('json');
     like $answer->{text}, qr{^/value: }, "the caller's mistake, $name";
 }
 
-# Methods: -32603, as what is wrong is not with the params.
+# Methods: -32603, because the params are valid.
 my $c = $tg->connect;
 is_deeply $c->rpc($_, { value => { n => 7 } })->{result}, { n => 7 },
     "$_ fits, method"
@@ -113,7 +113,7 @@ like $c->rpc('list', [ 1, 'a' ])->{error}{message},
     qr{error of the tool\. /1: expected integer, got string$},
     'a list does not';
 
-# Agents are shown what they can rely on.
+# Agents see the schema.
 my ($listed) = grep { $_->{name} eq 'filed' }
     @{ $ways[0]->client->rpc('tools/list')->{result}{tools} };
 is_deeply $listed->{outputSchema}, Toolgate::Client->decode($schema),

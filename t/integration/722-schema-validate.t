@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# validate and tool_validate: what is checked, where it is said, and what
-# wins; formats as remarks and as rules.
+# validate and tool_validate: what is validated, in which context, and which
+# wins; formats as annotations and as rules.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -26,7 +26,7 @@ tool promise { validate formats; output json;
                return '{"at":"soon"}'; }
 END
 
-# What a server says, what stream says, and what that makes of `plain`.
+# Settings of a server and of stream, and their result for `plain`.
 my @servers = (
     [ '',        '', 'on' ],
     [ 'on',      '', 'on' ],
@@ -41,7 +41,7 @@ for my $server (@servers) {
         . ".sock;\n$own\n$tools }\n";
 }
 
-# For each: a good call, a date that is none, a number.
+# For each: a valid call, an invalid date, a number.
 my %expected = (
     on      => [ 1, 1, 0 ],
     off     => [ 1, 1, 1 ],
@@ -80,7 +80,7 @@ for my $i (0 .. $#servers) {
         $tg->dir . "/$i.sock");
 }
 
-# What a schema says is shown to agents, checked or not.
+# Agents see the schema, validated or not.
 my ($listed) = grep { $_->{name} eq 'off' }
     @{ $tg->connect($tg->dir . '/0.sock')->rpc('tools/list')->{result}{tools} };
 is_deeply $listed->{inputSchema}{required}, ['date'], 'off still shows it';
@@ -93,7 +93,7 @@ $tg->reload($conf, server => 0, stream => 'tool_validate formats;');
 are_checked('formats', 'stream formats', $tg->dir . '/0.sock');
 are_checked('off', 'stream formats, server off', $tg->dir . '/2.sock');
 
-# The formats that people use, as rules.
+# The usual formats, as rules.
 my %format = (
     'date-time' => [ '2024-01-01T00:00:00Z', '2024-01-01 00:00' ],
     email       => [ 'a@b.example', 'a.b' ],

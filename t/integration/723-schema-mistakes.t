@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# A mistake in a schema: nginx -t finds it, says in which line of the config
-# it stands, where in the schema, and what to write instead.
+# A mistake in a schema: nginx -t finds it, with its line in the config, its
+# place in the schema, and the correction.
 
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-# A schema, which is an object with these members, and what is said of it.
+# Members of a schema object, and the expected error.
 my @mistakes = (
     ['"properties":{"a":{"type":"strin"}}',
         '/properties/a/type: must be one of string, number,'],
@@ -54,7 +54,7 @@ my @mistakes = (
     ['"properties":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}',
         '/properties/b/$anchor: two schemas have this anchor'],
 
-    # what never ends
+    # endless recursion
     ['"$ref":"#"',
         '(root): this schema refers to itself without descending into the '
             . 'value'],
@@ -68,7 +68,7 @@ my @mistakes = (
             . '"$id":"urn:y"}}', '/properties/a/$schema: unknown dialect'],
 );
 
-# NGINX takes one level of backslashes and ends a text at its quote.
+# NGINX removes one level of backslashes and ends a text at its quote.
 sub quoted {
     my ($text) = @_;
     $text =~ s/([\\'])/\\$1/g;
@@ -86,7 +86,7 @@ sub is_found {
     is scalar(() = $out =~ /\[emerg\]/g), 1, "$name: said once";
 }
 
-# The line on which the body's "#!" will stand.
+# Returns the line of the "#!" in the body.
 sub line_of {
     my ($body) = @_;
     my ($head) = $tg->conf_text($body) =~ /\A(.*?)#!/s;
@@ -130,18 +130,18 @@ is_found('and whose it is', 'ref.json", or in a file that it refers to, leads '
     . 'to',
     line_of($body), $body);
 
-# Formats are known, whether they are asserted or not.
+# Formats must be known, whether they are asserted or not.
 $body = "tool a {\n validate formats;\n input_schema "
     . "'{\"type\":\"object\",\"required\":1}'; #!\n return hi;\n}";
 is_found('a mistake where formats are asserted',
     'invalid "input_schema": /required: ', line_of($body), $body);
 
-# Text has no structure that a schema could describe.
+# Text has no structure for a schema.
 $body = "tool a {\n output_schema '{\"type\":\"object\"}';\n return hi;\n} #!";
 is_found('an output schema of a text', 'add "output json" or "output result"',
     line_of($body), $body);
 
-# Checked, though never used: off is for calls, not for mistakes.
+# Checked even if unused: off is for calls, not for mistakes.
 $body = "tool a {\n validate off;\n input_schema '$bad'; #!\n return hi;\n}";
 is_found('a mistake with validate off', $said, line_of($body), $body);
 $body = "tool a {\n validate maybe; #!\n return hi;\n}";
@@ -153,7 +153,7 @@ is_found('an unknown tool_validate',
     'invalid value "maybe" in "tool_validate"; write one of on, off, formats',
     line_of($body), $body);
 
-# Larger than any schema is.
+# Larger than any usual schema.
 $tg->file('big.json', '{"type":"object","title":"' . 'x' x 1048576 . '"}');
 $body = "tool a {\n input_schema_file big.json; #!\n return hi;\n}";
 is_found('a large file', 'is not a regular file of at most 1 MiB',
@@ -168,7 +168,7 @@ $body = "tool a {\n input_schema_file deep.json; #!\n return hi;\n}";
 is_found('a deep file', '"input_schema_file" is not valid JSON: ',
     line_of($body), $body);
 
-# None of it reached a server that runs.
+# None of it affected a running server.
 $tg->conf('tool a { return old; }')->start;
 my $log = $tg->reload_fails("tool a { input_schema '$bad'; return new; }");
 like $log, qr{invalid "input_schema": /required: }, 'a reload is refused';

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# No schema and no argument can hang a worker: a regular expression made to
-# explode, a schema that refers to itself, large and odd arguments.  Others,
-# on the same worker, are served meanwhile.
+# No schema and no argument can hang a worker: an exponential regular
+# expression, a recursive schema, large and odd arguments. Others, in the same
+# worker, are served meanwhile.
 
 use Toolgate::Test;
 use Toolgate::Attacks;
@@ -12,7 +12,7 @@ use Time::HiRes qw(time);
 my $tg = Toolgate::Test->new(workers => 1);
 my $ok = 'return ok;';
 
-# A list of trees, with no end but that of the value.
+# A recursive list of trees.
 $tg->file('tree.json', <<'END');
 {
   "type": "object",
@@ -30,7 +30,7 @@ $tg->file('tree.json', <<'END');
   }
 }
 END
-# Each level asks two ways, each of which asks two ways about the next.
+# Each level has two branches, each with two more.
 $tg->file('fork.json', <<'END');
 {
   "type": "object",
@@ -47,7 +47,7 @@ $tg->file('fork.json', <<'END');
   }
 }
 END
-# Like that, but without going into the value: as many as doubling makes.
+# Similar, but without descending into the value: exponential.
 my %double = (l40 => { type => 'object' });
 $double{"l$_"} = {
     allOf => [ map { { '$ref' => '#/$defs/l' . ($_ + 1) } } ($_) x 2 ]
@@ -102,8 +102,8 @@ END
 my ($worker) = $tg->worker_pids;
 my $other = $tg->connect;
 
-# What a loaded machine adds is more than what is measured here; what is not
-# bounded would take for ever.
+# A loaded machine adds more time than what is measured; without a bound it
+# would take for ever.
 my $patience = 60;
 
 sub is_bounded {
@@ -129,11 +129,11 @@ for my $i (0 .. $#patterns) {
     }
 }
 
-# What fits is still found to fit.
+# Valid values are still valid.
 my $way = Toolgate::Way->new(legacy => $tg->connect);
 is $way->call('p0', { a => 'a' x 20 })->{text}, 'ok', 'a text that fits';
 
-# A schema that refers to itself, over a value as deep as JSON may be.
+# A recursive schema, and a value of JSON's maximum depth.
 my $tree = { value => 0 };
 $tree = { value => 1, children => [$tree] } for 1 .. 55;
 is $way->call('tree', { tree => $tree })->{text}, 'ok', 'a deep tree fits';
@@ -148,7 +148,7 @@ $leaf->{more} = 1;
 ok $way->call('tree', { tree => $tree })->{is_error},
     'also one that takes the whole way to see';
 
-# Two ways at each level of 100.
+# Two branches at each level of 100.
 my $deep = 1;
 $deep = [ $deep, $deep ] for 1 .. 3;
 is $way->call('fork', { x => $deep })->{text}, 'ok', 'few levels fit';
@@ -166,8 +166,8 @@ is $tg->connect->rpc('fork', { x => $deep })->{error}{code}, -32602,
 $answer = is_bounded($way, 'double', {}, 'two to the 40th');
 ok $answer->{is_error}, 'two to the 40th: refused';
 
-# The calls of a batch share what one frame may take: the first are told what
-# is wrong, the last that it is too much; by itself each is in order.
+# Calls of a batch share the steps of one frame: the first ones get the
+# validation error, the last one the limit; each alone is fine.
 my $text = 'a' x 12 . '!';
 my $client = $tg->connect;
 my @batch = map {
@@ -185,7 +185,7 @@ like $said{100}, qr/takes too many steps/, 'the last: too much for a frame';
 like $way->call('p0', { a => $text })->{text}, qr{^/a: must match},
     'by itself it is not';
 
-# Large arguments: right, and wrong at their very end.
+# Large arguments: valid, and invalid at their end.
 my @list = map {"item $_"} 1 .. 20_000;
 is is_bounded($way, 'unique', { a => \@list }, '20,000 items')->{text}, 'ok',
     'all different';
@@ -196,7 +196,7 @@ is is_bounded($way, 'closed', \%wide, '20,000 keys')->{text}, 'ok', 'all fit';
 is is_bounded($way, 'closed', { %wide, zzz => 'x' }, 'one more')->{text},
     '/zzz: expected integer, got string', 'one does not';
 
-# Each variable is looked for among all members, where these are many.
+# Each variable is searched among all members, if these are many.
 my %few = map { ("v$_" => "w$_") } 1 .. 40;
 my %more = (%few, map { ("k$_" => 1) } 1 .. 1000);
 is $way->call('many', \%more)->{text}, join(' ', map {"w$_"} 1 .. 40),
@@ -215,7 +215,7 @@ for my $case ([ many => '%s' ], [ deep => '{"o":%s}' ], [ hashed => '%s' ]) {
         "$tool: among 400,000 it is refused";
 }
 
-# Of a list no more words are made than a program may have.
+# A list gives at most as many words as a program may have.
 $client->send_raw(Toolgate::Attacks::call_of('jsonrpc', 501, 'list',
     '{"l":[' . '1,' x 4_900_000 . '1]}'));
 like $client->recv_line, qr/more than 4096 arguments/,
@@ -223,7 +223,7 @@ like $client->recv_line, qr/more than 4096 arguments/,
 is $way->call('list', { l => [ (1) x 4090 ] })->{text}, '--include=1' x 4090,
     'as many as may be';
 
-# After all of that the worker is the same, and not much larger.
+# Afterwards the worker is the same, and not much larger.
 is_deeply [ $tg->worker_pids ], [$worker], 'no worker was lost';
 is $way->call('p0', { a => 'aa' })->{text}, 'ok', 'and it serves';
 cmp_ok rss_kb($worker), '<', 200_000, 'with little memory'

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# What is interrupted is tried again as often as its agent says (`retry`): when
-# the runner is killed, and when tasks are told to stop; and a call that follows
-# a task hears of its end, also when nobody can run it any more.
+# Interrupted tasks are retried as often as their agent allows (`retry`): when
+# the runner is killed, and when tasks are stopped; a call that follows a task
+# gets its end, also if nobody can run it any more.
 
 use Toolgate::Test;
 
@@ -25,7 +25,7 @@ sub until_state {
     wait_for { (eval { task($id)->{state} } // '') eq $state } "$id: $state";
     return task($id);
 }
-# Counts its tries, and then runs until it may end.
+# Counts its tries, then runs until it may end.
 sub prompt {
     my ($name) = @_;
     return "echo >>$dir/$name; until [ -e $dir/$name.end ]; do sleep 0.01; "
@@ -91,7 +91,7 @@ is task($first)->{state}, 'cancelled', 'and is not tried again';
 $first = submit(prompt => prompt('fifth'));
 tries(fifth => 1);
 my $gone = submit(prompt => '-', agent => 'gone');
-# Of what puts nothing out, that is told when 25 s are over.
+# For tasks without output, this ends after 25 s.
 my @follow = map { $c->request('task.output',
         { taskId => $_, follow => \1, offset => 0 }) } $first, $gone;
 $c->rpc('ping');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tasks in PostgreSQL: who may open what, what `nginx -t` says of it, how it
-# gets its password, and that nobody else sees that; versions.
+# Tasks in PostgreSQL: access, errors of `nginx -t`, the password, which nobody
+# else sees, and versions.
 
 use Toolgate::Test;
 use Toolgate::Postgres;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# Machines that share a queue: an agent's name decides which of them take a
-# task; whoever asks where sees and can cancel all of them; what a machine ran
-# that has died is run by another one, or has failed; the database comes and
-# goes.
+# Machines that share a queue: an agent's name decides which of them runs a
+# task; each can show and cancel all tasks; the tasks of a dead machine run
+# elsewhere, or have failed; the database disconnects and returns.
 
 use Sys::Hostname qw(hostname);
 use Toolgate::Test;
@@ -48,7 +47,7 @@ sub prompt {
 }
 sub tries { return scalar(() = (slurp("$dir/$_[0]") // '') =~ /\n/g) }
 
-# They say that they are there when they have opened it.
+# They are registered when they have opened the store.
 call($_, 'task.stats') for 0 .. 2;
 
 # --- who takes what
@@ -91,7 +90,7 @@ my $more = $c[0]->request('task.output',
 $c[0]->rpc('ping');
 $tg[0]->file('far.end', '');
 $part = $c[0]->reply($more)->{result};
-# It may be that it has just ended, and says so with the next one.
+# It may just have ended, and report that in the next part.
 $part = call(0, 'task.output', taskId => $id, offset => 6, follow => \1)
     if $part->{output} eq '';
 is $part->{output}, "ended\n", 'more of it when it comes';
@@ -121,7 +120,7 @@ isnt runner(1), $runner, 'another runner says so';
 
 # --- the database goes, and comes again
 
-# A task that two of them may have: its id, who has it, and who may.
+# Runs a task that two of them may run: its id, the running one, the other.
 sub run_anywhere {
     my ($name) = @_;
     my $id = submit(2, prompt => prompt($name), agent => 'all');
@@ -166,7 +165,7 @@ $tg[$dead]->start;
 $c[$dead] = $tg[$dead]->connect;
 call($dead, 'task.stats');
 
-# One that was only asleep ends what it ran as soon as it wakes up.
+# A machine that was only asleep ends its tasks as soon as it wakes up.
 ($id, $dead, $alive) = run_anywhere('asleep');
 my $other = submit(2, prompt => prompt('other'),
     agent => qw(first second)[$dead]);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# Three runners share a queue in PostgreSQL.  While they work it off, one of
-# them is killed and the database is restarted as if it had crashed: each task
-# that was answered has ended once, none is lost, and none ran twice at a time.
-# A trigger of the test's own writes down what becomes of each.
+# Three runners share a queue in PostgreSQL. Meanwhile one of them is killed and
+# the database restarts as after a crash: each answered task has ended once,
+# none is lost, and none ran twice at a time. A trigger of the test records each
+# change.
 
 use Toolgate::Test timeout => 900 + ($ENV{TOOLGATE_TEST_TASKS} // 0);
 use Toolgate::Postgres;
@@ -12,7 +12,7 @@ my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 3;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new);
 my $dir = $tg[0]->dir;
 mkdir "$dir/locks" or die $!;
-# Whoever comes while another one has its lock says so.
+# A runner that waits for another one's lock reports it.
 my $conf = 'task_store ' . $db->uri . <<"END";
  lease=1m;
 task_agent sh {
@@ -44,7 +44,7 @@ END
 my (@taken, @refused);
 my @asked = (0) x 3;
 
-# Asks each machine for some, without waiting for all of their answers.
+# Submits some to each machine, without waiting for all responses.
 sub submit {
     my ($n) = @_;
     for my $k (1 .. $n) {
@@ -58,7 +58,7 @@ sub answers {
     for my $i (0 .. 2) {
         while ($asked[$i]) {
             my $line = $c[$i]->recv_line;
-            # What all clients are told is a lot.
+            # Clients get many notifications.
             next if $line =~ /"method":/;
             my $reply = $c[$i]->decode($line);
             $asked[$i]--;
@@ -109,7 +109,7 @@ my %known = map { $_ => 1 } split /\n/,
         FROM toolgate_task});
 is_deeply [ grep { !$known{$_} } @taken ], [], 'none that was answered is lost';
 is keys(%known), $all->{total}, 'each has an id of its own';
-# What was killed in the middle of its answer may have been done.
+# A request without a response may have been executed.
 cmp_ok $all->{total} - @taken, '<=', @refused, 'none was doubled';
 is $db->sql('SELECT count(*) FROM (SELECT id FROM audit WHERE new > 1
     GROUP BY id HAVING count(*) <> 1) q'), 0, 'each has ended once';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A runner that exits may have the store for a while: calls wait until the next
-# one has it, and fail with the reason when that takes too long.
+# An exiting runner may have the store for a while: calls wait until the next
+# one has it, and fail with the reason if that takes too long.
 
 use Toolgate::Test;
 
@@ -14,7 +14,7 @@ my $c = $tg->connect;
 $c->rpc('task.submit', { prompt => 'first' });
 $c->notification('task.completed');
 
-# All bytes that SQLite locks, as another process has them.
+# Locks all bytes that SQLite locks, as another process would.
 sub lock_store {
     my ($type) = @_;
     return fcntl $_[1], F_SETLK,

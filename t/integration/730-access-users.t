@@ -14,7 +14,7 @@ my $nogroup = (getpwnam 'nobody')[3];
 my $tg = Toolgate::Test->new;
 my $n = 0;
 
-# One line a tool: its rules, and whether root and nobody may call it.
+# One line per tool: its rules, and whether root and nobody may call it.
 my @tools = (
     [ '',                                    1, 1 ],
     [ 'allow uid=root; deny all;',           1, 0 ],
@@ -47,7 +47,7 @@ my %unknown = (
     ipc    => 'ToolNotFoundError',
 );
 
-# What is said of a name, without the name.
+# Returns the error about a name, without the name.
 sub said {
     my ($answer, $name) = @_;
     return $answer->{text} =~ s/\Q$name\E/NAME/gr;
@@ -80,7 +80,7 @@ sub is_right {
     }
 }
 
-# Methods: nothing of theirs is listed, but they are unknown likewise.
+# Methods are not listed, but unknown in the same way.
 sub are_methods_right {
     my ($uid, $column, $c) = @_;
     my $none = $c->rpc('none.m')->{error};
@@ -97,7 +97,7 @@ sub are_methods_right {
     }
 }
 
-# Both at once, on connections that stay.
+# Both at once, on permanent connections.
 my @root = Toolgate::Way->all($tg);
 my @other = Toolgate::User::as($nobody, [$nogroup],
     sub { Toolgate::Way->all($tg) });
@@ -107,7 +107,7 @@ are_methods_right(0, 1, $tg->connect);
 are_methods_right($nobody, 2,
     Toolgate::User::as($nobody, [$nogroup], sub { $tg->connect }));
 
-# Nothing ran, not even for a call that nobody waits for.
+# Nothing ran, not even for a call without a response.
 my $sly = Toolgate::User::as($nobody, [$nogroup], sub { $tg->connect });
 $sly->notify('tools/call', { name => 'run', arguments => {} });
 ok $_->call('run')->{is_error}, 'a program is out of reach, ' . $_->name
@@ -115,11 +115,11 @@ ok $_->call('run')->{is_error}, 'a program is out of reach, ' . $_->name
 $sly->rpc('ping');
 ok !-e $tg->dir . '/ran', 'and was not started';
 
-# A worker asks the kernel who connected, whoever holds the descriptor later.
+# The kernel reports who connected, whoever has the descriptor later.
 is $tg->connect->call_tool('t01')->{result}{content}[0]{text}, 0,
     'root may still';
 
-# What a reload changes is true of a connection that is made after it.
+# Changes of a reload apply to later connections.
 $tg->reload('tool_socket_mode 0666; tool a { deny uid=root; return a; }'
         . 'tool b { deny uid=nobody; return b; }');
 is(Toolgate::Way->new(legacy => $tg->connect)->list, 'b',
@@ -128,7 +128,7 @@ is(Toolgate::User::as($nobody, [$nogroup],
         sub { Toolgate::Way->new(legacy => $tg->connect)->list }),
     'a', 'nobody after a reload');
 
-# Bridges pass on what the socket says of them.
+# Bridges pass on the rules of the socket.
 my $bridge = $tg->bridge;
 $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
 is join(' ', map { $_->{name} }

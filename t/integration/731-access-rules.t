@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Rules of a tool, its server and stream: whose decides; groups, also those
-# that a process has besides its own.
+# Rules of a tool, its server and stream: their order; groups, also
+# supplementary ones.
 
 use Toolgate::Test;
 use Toolgate::User;
@@ -15,7 +15,7 @@ my @others = (
 );
 my ($not_user, $not_group) = @others[ 0, -1 ];
 
-# Rules of stream, of a server, of a tool, and whether its owner may call it.
+# Rules of stream, of a server, of a tool, and whether the owner may call it.
 my @cases = (
     [ '', '', '', 1 ],
     [ '', 'tool_deny all;', '', 0 ],
@@ -23,11 +23,11 @@ my @cases = (
     [ 'tool_deny all;', 'tool_allow all;', '', 1 ],
     [ 'tool_allow all;', 'tool_deny all;', '', 0 ],
 
-    # A server with rules does not have those of stream behind its own.
+    # A server with rules does not inherit those of stream.
     [ 'tool_deny all;', "tool_allow uid=$not_user;", '', 1 ],
     [ 'tool_deny all;', "tool_deny uid=$not_user;", '', 1 ],
 
-    # A tool's come first; where none of them fits, the server's.
+    # A tool's come first; if none matches, the server's.
     [ '', 'tool_deny all;', "allow uid=$user;", 1 ],
     [ '', 'tool_deny all;', "allow uid=$not_user;", 0 ],
     [ '', 'tool_deny all;', "deny uid=$not_user;", 0 ],
@@ -38,7 +38,7 @@ my @cases = (
     [ 'tool_deny all;', '', "allow uid=$user;", 1 ],
     [ 'tool_deny all;', '', "allow uid=$not_user;", 0 ],
 
-    # Names, numbers, groups; several in a line are asked in their order.
+    # Names, numbers, groups; several in a line are tried in order.
     [ '', '', "allow uid=$>; deny all;", 1 ],
     [ '', '', "allow gid=$group; deny all;", 1 ],
     [ '', '', "allow gid=" . (0 + (split ' ', $))[0]) . '; deny all;', 1 ],

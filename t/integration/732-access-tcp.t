@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Clients that come over TCP have no user: a rule about one keeps them out,
-# `all` is about them, too.
+# TCP clients have no user: rules about users reject them, `all` includes them.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -10,7 +9,7 @@ use IO::Socket::INET;
 my $tg = Toolgate::Test->new;
 my $user = getpwuid $>;
 
-# A port that is free now; another test may take it before NGINX does.
+# Returns a port that is free now; another test may take it before NGINX does.
 sub free_port {
     my $socket = IO::Socket::INET->new(
         LocalAddr => '127.0.0.1',

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Mistakes in allow and deny: nginx -t finds each, in which line, and says
-# what to write instead.
+# Mistakes in allow and deny: nginx -t finds each, with line and correction.
 
 use Toolgate::Test;
 
@@ -44,7 +43,7 @@ for my $case (
     like $out, $pattern, "$body is explained";
 }
 
-# Names and numbers of all kinds are right.
+# Names and numbers of all kinds are valid.
 my ($status, $out) = $tg->test_conf(<<"END");
 tool_allow uid=0 gid=0 uid=$user uid=4294967294;
 tool_deny all;

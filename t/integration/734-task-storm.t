@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # A storm with tasks: while they are submitted and run, NGINX is reloaded and
-# its workers, the runner, its supervisor and all of them at once are killed.
-# Each task whose submit was answered is there in the end, ran in its turn,
-# never beside another one of its agent, and ended once; what ran then is gone,
-# and what had ended stays as it was.
+# its workers, the runner, its supervisor and all of them at once are killed. In
+# the end each submitted task exists, ran in order, alone for its agent, and
+# ended once; its processes are gone, and ended tasks do not change.
 
 use Toolgate::Test timeout => 900 + 10 * ($ENV{TOOLGATE_STORM_ROUNDS} // 0);
 
@@ -31,7 +30,7 @@ END
 $tg->conf($conf)->start;
 $tg->allow_log(qr/exited on signal 9/);
 
-# What else is in the way, they try again.
+# Other failures are retried.
 sub call {
     my ($method, %params) = @_;
     return wait_for {
@@ -40,8 +39,8 @@ sub call {
     } "$method to be answered";
 }
 
-# Each says that it began, has a child in a session of its own, and may be
-# deaf.  In one round of three they last.
+# Each records its begin, has a child in its own session, and may ignore
+# SIGTERM. In one round of three they run long.
 sub prompt {
     my ($lasts) = @_;
     my $wait = $lasts ? '0.3' : '0';
@@ -87,8 +86,8 @@ my %deeds = (
 my (%taken, $lost, $refused);
 ($lost, $refused) = (0, 0);
 
-# Sends some on each of three connections, and hears what became of them after
-# the deed.
+# Submits some on each of three connections, and reads the results after the
+# disturbance.
 sub round {
     my ($deed) = @_;
     my $lasts = rand() < 0.4;
@@ -122,7 +121,7 @@ sub round {
 
 my %ended;
 
-# What has ended by now is as it was when it was first seen so.
+# Tasks that have ended do not change.
 sub look {
     my ($when) = @_;
     my @changed;

@@ -1,15 +1,14 @@
 #!/usr/bin/perl
-# Rules of machines whose tasks are in PostgreSQL: what is kept of them, which
-# is each machine's own, is there after a kill, a restart and while the database
-# was away, as it is in a file; a rule's task is written down together with what
-# it fired for.
+# Rules of machines whose tasks are in PostgreSQL: their state, which is each
+# machine's own, survives a kill, a restart and an absent database, as in a
+# file; a rule's task is stored together with its execution.
 
 use Toolgate::Test;
 use Toolgate::Postgres;
 
 my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 2;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new);
-# Which runs a task hears of it.
+# The machine that runs a task is notified of it.
 my $conf = 'task_store ' . $db->uri . <<'END';
  lease=5m;
 task_agent sh { exec sh -c $task_prompt; default; }
@@ -39,7 +38,7 @@ automation off {
     enabled off;
 }
 END
-# The other machine has the same rule, and notes of its own.
+# The other machine has the same rule, and its own state.
 my $other = ($conf =~ s/task_agent sh/task_agent there/r) . <<'END';
 automation cool {
     trigger  event type=task.completed;
@@ -70,7 +69,7 @@ sub ended {
     } "$id to end";
     return $task;
 }
-# What is written down of a rule.
+# Returns the stored executions of a rule.
 sub executions {
     my ($i, $rule) = @_;
     return grep { $_->{ruleId} eq $rule && $_->{status} ne 'new' }
@@ -139,7 +138,7 @@ sub holds {
         ['pending_approval'], "$when: what waits for approval waits on";
     my $id = submit(0, prompt => 'true', metadata => { cool => $when });
     ended(0, $id);
-    # What fires for each.
+    # An event for each.
     wait_for { executions(0, 'off') > $off } "$when: another rule to fire";
     $off = executions(0, 'off');
     is scalar executions(0, 'cool'), 1, "$when: the cooldown goes on";

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# What tasks put out has a quota together: then outputs go of tasks that have
-# ended, those first that ended first, whenever they began; what runs keeps its
-# own, unless nothing else is left; ends stay in the tasks.
+# Outputs of all tasks have a quota: outputs of ended tasks are removed first,
+# in the order of their ends; running tasks keep theirs, unless no other is
+# left; the last part stays in the task.
 
 use Toolgate::Test;
 
@@ -28,7 +28,7 @@ sub ended {
         or diag explain task($id);
     return $id;
 }
-# So many bytes, of which the last ones are known.
+# Writes a number of bytes with known last ones.
 sub much {
     my ($bytes) = @_;
     return "head -c " . ($bytes - 4) . ' /dev/zero | tr "\\0" x; printf end.';
@@ -102,7 +102,7 @@ rename "$dir/nothing", $outputs;
 my $from = $tg->log_size;
 my $what = qr/the output of a task cannot be written .*?: Not a directory/;
 like task(done(M))->{output}, qr{xend\.$}, 'then its end is in the task';
-# What is done after its end is done by then.
+# Work after its end is done by then.
 done(M);
 is scalar(() = $tg->log($from) =~ /$what/g), 2, 'that is said once of each';
 $tg->allow_log($what);

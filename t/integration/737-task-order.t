@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Many tasks: which of them is next, how many are listed, the newest first, and
-# what daemon.status shows of long prompts.
+# Many tasks: their order, the list, newest first, and long prompts in
+# daemon.status.
 
 use Toolgate::Test;
 

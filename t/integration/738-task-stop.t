@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# daemon.stop without force: what has not ended by itself 30 s later is ended,
-# with all that it has started; what waits stays, and NGINX goes on.
+# daemon.stop without force: what has not ended 30 s later is ended, with all
+# its processes; waiting tasks stay, and NGINX continues.
 
 use Toolgate::Test;
 

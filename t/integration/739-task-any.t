@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# task_agent *: an agent that runs the tasks of all names that no other agent
-# has, in both stores.
+# task_agent *: an agent for all names without another agent, in both stores.
 
 use Toolgate::Test;
 use Toolgate::Postgres;
@@ -60,7 +59,7 @@ for my $store ('sqlite:' . $tg->dir . '/any.db', $db->uri) {
     is $tool->{inputSchema}{properties}{agent}{type}, 'string',
         "$kind: agents may name any";
 
-    # concurrency is that of all its names; others do not wait.
+    # concurrency is for all its names; other agents do not wait.
     my $first = $submit->(prompt => 'wait', agent => 'coder-1');
     wait_for {
         $c->rpc('task.get', { taskId => $first })->{result}{pid};
@@ -71,7 +70,7 @@ for my $store ('sqlite:' . $tg->dir . '/any.db', $db->uri) {
     is $c->rpc('task.get', { taskId => $_ })->{result}{state}, 'queued',
         "$kind: $_ waits" for @more;
 
-    # One of the names gets an agent of its own.
+    # One of the names gets its own agent.
     $tg->reload($body->($any, $named, $more));
     is $ended->($more[0])->{result}, 'own coder-2 hi',
         "$kind: an agent of that name has it now";
@@ -79,7 +78,7 @@ for my $store ('sqlite:' . $tg->dir . '/any.db', $db->uri) {
     is $ended->($first)->{result}, 'any coder-1: wait', "$kind: it ends";
     is $ended->($more[1])->{result}, 'any coder-3: hi', "$kind: and the next";
 
-    # Without it, what waits for one of its names fails.
+    # Without it, waiting tasks of its names fail.
     unlink "$dir/go";
     $first = $submit->(prompt => 'wait', agent => 'coder-1');
     wait_for {

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# rate: the Nth call is served and the next one is not, counted over all
-# workers and clients; it says when it may come again, and then it may.
+# rate: the Nth call is served and the next one is not, counted over all workers
+# and clients; the error says when to retry, and then it works.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -9,7 +9,7 @@ use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new;
 
-# A minute for each call: none comes back while the test runs.
+# A minute for each call: none is regained during the test.
 $tg->conf(<<'END')->start;
 tool one    { rate 1r/m; return ok; }
 tool five   { rate 1r/m burst=4; return ok; }
@@ -45,7 +45,7 @@ like text($_, 'five'), qr/rate 1r\/m, burst=4/, 'the sixth' for $one, $two;
 is $one->rpc('five')->{result}, 1, 'a method of that name has its own rate';
 is text($_, 'free'), 'ok', 'others are not concerned' for $one, $two;
 
-# Programs: what is refused is not started.
+# Programs: a rejected one is not started.
 is text($one, 'run'), "ok\n", 'a program' for 1 .. 2;
 like text($two, 'run'), qr/^This tool may be called no more often/,
     'and no more';
@@ -65,7 +65,7 @@ for my $call (@open) {
 is $count{served}, 40, '40 of 200 that come at once';
 is $count{refused}, 160, 'and 160 are told';
 
-# What does not reach the handler does not count.
+# A call that does not reach the handler does not count.
 for my $client ($one, $two, $one) {
     like text($client, 'picky'), qr{^/a: }, 'arguments that do not fit';
     is $client->call_tool('closed')->{error}{code}, -32602,
@@ -76,7 +76,7 @@ is text_of($one->call_tool('picky', { a => 1 })), 'ok',
 like text_of($two->call_tool('picky', { a => 1 })),
     qr/^This tool may be called no more often/, 'count';
 
-# It may come again when it was said, not earlier.
+# It may be repeated at the announced time, not earlier.
 my $last;
 for my $round (1 .. 4) {
     my ($client) = $round % 2 ? $one : $two;

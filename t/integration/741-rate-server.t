@@ -32,12 +32,12 @@ my $error = $other[0]->rpc('m')->{error};
 is $error->{code}, -32603, 'and so is the method';
 like $error->{message}, $refused, 'told the same';
 
-# The server that says nothing has that of stream, an account of its own.
+# A server without one has that of stream, with its own account.
 is text($c[1], 'a'), 'ok', 'another server';
 is text($other[1], 'a'), 'ok', 'to its second call';
 like text($c[1], 'b'), qr{tool_rate 1r/m, burst=1}, 'and no further';
 
-# Both apply; what the server refuses is not counted for the tool.
+# Both apply; a call that the server rejects does not count for the tool.
 sub wait_text {
     my ($client, $tool) = @_;
     my $text;

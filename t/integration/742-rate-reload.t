@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Accounts of rates survive reloads, changes of the config and the death of a
-# worker; those who wait in the old config's workers count, too.
+# Accounts of rates survive reloads, changes of the config and a worker's end;
+# calls in the old config's workers count, too.
 
 use Toolgate::Test;
 
@@ -28,14 +28,14 @@ $tg->reload(undef, signal => 'HUP');
 is text('a'), 'ok', 'the sixth after another';
 like text('a'), $refused, 'the seventh is one too many';
 
-# A larger burst takes effect at once, the calls that were are not forgotten.
+# A larger burst takes effect at once, earlier calls still count.
 $tg->reload($conf->(7));
 is text('a'), 'ok', 'two more' for 1 .. 2;
 like text('a'), qr/burst=7/, 'and no third';
 $tg->reload($conf->(2));
 like text('a'), qr/burst=2/, 'a smaller one, too';
 
-# A tool that goes and comes back; what is new starts at 0.
+# A tool is removed and restored; a new one starts at 0.
 is text('b'), 'ok', 'b';
 $tg->reload('tool c { rate 1r/m; return ok; }');
 is text('c'), 'ok', 'a new tool';
@@ -58,7 +58,7 @@ is text('d'), 'ok', 'the new config';
 $tg->file('go', '');
 is $old->reply($id)->{result}{isError}, JSON::PP::false, 'the old call ends';
 
-# The memory is not the workers': one that is killed takes nothing along.
+# The account is in shared memory: a killed worker loses nothing.
 my ($victim) = $tg->worker_pids;
 $tg->allow_log(qr/exited on signal 9/);
 kill KILL => $victim;

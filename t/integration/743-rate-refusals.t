@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A call too many, in each dialect: which limit, how much it is, and after
-# what time the same call may come again.
+# A rejected call in each dialect: its limit, the value, and when it may be
+# repeated.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -32,7 +32,7 @@ for my $way (Toolgate::Way->all($tg)) {
             $name eq 'modern' ? 'complete' : undef, "of its era, $name";
     }
 
-    # The connection goes on, and pipelined calls are told one by one.
+    # The connection continues, and pipelined calls are answered one by one.
     my @ids = map { $way->start($name) } 1 .. 3;
     ok $way->finish($_)->{is_error}, "refused again, $name" for @ids;
 }

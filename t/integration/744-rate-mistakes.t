@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Mistakes in rate and tool_rate: nginx -t finds each, in which line, and says
-# what to write instead.
+# Mistakes in rate and tool_rate: nginx -t finds each, with line and correction.
 
 use Toolgate::Test;
 

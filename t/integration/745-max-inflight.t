@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# tool_max_inflight: so many calls of a connection run, the next one is
-# refused and told why; each connection has its own.
+# tool_max_inflight: number of running calls of a connection; the next one is
+# rejected with the reason; each connection has its own.
 
 use POSIX ();
 
@@ -46,7 +46,7 @@ for my $name (qw(legacy modern relay)) {
     }
 }
 
-# What ends at once needs no place; a method that is refused has a code.
+# A call that ends at once needs no slot; a rejected method has a code.
 unlink $tg->dir . '/go';
 my $c = $tg->connect($tg->dir . '/1.sock');
 my $id = $c->request('wait');
@@ -57,7 +57,7 @@ my $error = $c->rpc('wait')->{error};
 is $error->{code}, -32603, 'a method too many';
 like $error->{message}, qr/tool_max_inflight/, 'and why';
 
-# Who gives up a call has its place again.
+# A cancelled call frees its slot.
 $c->notify('$/cancelRequest', { id => $id });
 $id = $c->request('wait');
 $c->rpc('ping');
@@ -65,13 +65,12 @@ is $c->rpc('wait')->{error}{code}, -32603, 'the new one runs';
 $tg->file('go', '');
 is $c->reply($id)->{result}, "done\n", 'to its end';
 
-# ipc has one at a time anyway; what was sent ahead waits its turn.
+# ipc has one at a time anyway; pipelined calls wait.
 my $ipc = Toolgate::Way->new(ipc => $tg->connect($tg->dir . '/1.sock'));
 $ipc->start('wait') for 1 .. 5;
 is $ipc->finish->{text}, "done\n", 'ipc, one after the other' for 1 .. 5;
 
-# The default is enough for a client that sends 400 at once; what stands
-# behind them is read.
+# The default is enough for 400 calls at once; requests after them are read.
 $c = $tg->connect($tg->dir . '/default.sock');
 my @blocked = map { $c->request('block') } 1 .. 400;
 $c->notify('$/cancelRequest', { id => $_ }) for @blocked[ 0 .. 398 ];
@@ -80,7 +79,7 @@ wait_for { 1 == grep {/fifo/} values %{ $tg->processes } }
     'the cancellations behind them to be read';
 pass 'the cancellations behind them are read';
 
-# As many through a bridge: all of them are under way before one has ended.
+# As many through a bridge: all run before one has ended.
 unlink $tg->dir . '/go';
 my $bridge = $tg->bridge([ $tg->dir . '/default.sock' ]);
 $bridge->rpc('initialize', { protocolVersion => '2025-11-25' });

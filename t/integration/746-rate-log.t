@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What is logged of rates, at which level; and dry_run: calls too many are
-# counted and logged, and take place.
+# Log lines about rates, and their levels; and dry_run: excess calls are counted
+# and logged, but served.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -25,7 +25,7 @@ wait_for { Toolgate::Way->new('legacy', $tg->connect)->list =~ /far_echo/ }
 
 sub called { return text_of($client->call_tool(@_)) }
 
-# What is logged of limits while this runs: level and text, without the rest.
+# Returns the log lines about limits meanwhile: level and text.
 sub logged {
     my ($do) = @_;
     my $from = -s $tg->dir . '/error.log';
@@ -49,7 +49,7 @@ is_deeply logged(sub { is called('dry'), 'ok', 'all take place' for 1, 2 }),
 is $client->rpc('dry')->{result}, 1, 'a method has a rate of its own'
     for 1, 2;
 
-# Two limits of one call: each counts for itself.
+# Two limits of one call: each counts separately.
 sub far { return $client->call_tool('far_echo', { text => 'x' }) }
 is_deeply logged(sub { is text_of(far()), 'x', 'of an MCP server' }), [],
     'none of them is too many';
@@ -62,7 +62,7 @@ is_deeply logged(sub { is text_of(far()), 'x', 'the third' }), [
     $block,
 ], 'that is too many for both';
 
-# A limit that only counts does not lend another one its calls.
+# A limit with dry_run does not return the calls of another one.
 $tg->reload(<<'END');
 tool_rate 1r/m burst=2;
 tool_server_name again;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# docs/examples/daemon.conf in the folder of a project, and a command line of
-# the daemon that it stands in for: it looks for that one's pid and socket,
-# asks what that one is asked, closes as it does, and stops it by its pid.
+# docs/examples/daemon.conf in a project's folder, with a command line of the
+# daemon that it replaces: that one reads the pid and socket, sends its
+# requests, closes, and stops the daemon by its pid.
 
 use Toolgate::Test;
 
@@ -43,7 +43,7 @@ run(nginx($start), '-t');
 rmdir "$dir/.aiwg/daemon" if unlink "$dir/.aiwg/daemon/daemon.log";
 ok !-e "$dir/.aiwg/daemon", 'nginx -t leaves a log at most';
 
-# In the foreground, as the harness ends what it has started.
+# In the foreground, because the harness ends its processes.
 my $server;
 sub start {
     $server = $tg->spawn({ env => $tg->nginx_env, stderr => "$dir/stderr" },
@@ -58,8 +58,8 @@ my ($pid_file, $socket) = map {"$dir/.aiwg/$_"} 'daemon.pid',
 
 sub pid { return (slurp($pid_file) // '') =~ /^(\d+)/ ? $1 : undef }
 
-# One question, on a connection of its own; what is said unasked is passed
-# over.  Then its end of file, and the server's.
+# Sends a request on its own connection, and ignores notifications. Then both
+# sides close.
 sub ask {
     my ($method, $params) = @_;
     my $c = Toolgate::Client->connect($socket);

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
 # The transcripts about tasks, against NGINX: each method with each of its
-# errors, whole and in small pieces.  Each is played on a server, and a store,
-# of its own.
+# errors, whole and in small pieces, each on its own server and store.
 
 use Toolgate::Test;
 use Toolgate::Transcript;

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Tasks for agents: the tools of task_tools, what they say of themselves, and
-# what they answer.
+# Tasks for agents: the tools of task_tools, their descriptions and results.
 
 use Toolgate::Test;
 
@@ -62,7 +61,7 @@ is_deeply [ map { $_->{id} } @{ call('task_list', state => 'completed',
         limit => 3) } ], ['task-0000'], 'of some';
 is_deeply call('task_list', agent => 'sh', state => 'failed'), [], 'or none';
 
-# Whoever waits hears that it goes on, and then of the end.
+# A waiting call gets progress, and then the end.
 my $wait = $c->request('tools/call', {
     name      => 'task_wait',
     arguments => { taskId => $id, timeout => 3600 },
@@ -81,7 +80,7 @@ $task = $c->decode($c->reply($wait)->{result}{content}[0]{text});
 is "$task->{state} $task->{output}", 'failed begun', 'its end';
 like $task->{error}, qr/^sh exited with status 3/, 'and why';
 
-# Cancelled, also while somebody else waits.
+# Cancelled, also while another client waits.
 $tg->file('run', '');
 $id = call('task_submit', agent => 'sh', prompt => 'sleep 3600')->{taskId};
 my $other = $tg->connect;
@@ -104,7 +103,7 @@ fails(qr/^cwd: /, 'task_submit', prompt => 'x', cwd => 'src');
 fails(qr/timeout/, 'task_wait', taskId => $id, timeout => 3601);
 fails(qr/note/, 'task_list', note => 1);
 
-# No agent is the default; who has methods has no tools, and the other way.
+# No agent is the default; with methods there are no tools, and vice versa.
 $tg->reload("$sh task_tools on;");
 is_deeply tools()->{task_submit}{inputSchema}{required}, [qw(prompt agent)],
     'one must be named';

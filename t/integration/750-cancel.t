@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Cancelling reaches exactly one call: its program and all of its group end,
-# others go on, and nothing more is sent for it.
+# Cancellation affects exactly one call: its program and all of its group end,
+# others continue, and nothing more is sent for it.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -13,7 +13,7 @@ $tg->conf("tool hang { $handler } method hang { $handler output text; }"
         . 'tool fill { exec sleep 1000; timeout 600s; }'
         . 'method now { return 1; }')->start;
 
-# Ways to call, and to say that the call is not wanted any more.
+# Ways to call, and to cancel.
 my %cancel = (
     'notifications/cancelled' => 'requestId',
     '$/cancelRequest'         => 'id',
@@ -52,7 +52,7 @@ for my $way (qw(legacy modern plain)) {
         ok $hang->is_whole($_), "$way, $method: another goes on"
             for @keys[ 0, 2 ];
 
-        # Its id is free, and another call may have it.
+        # Its id is free for another call.
         $client->{id} = $ids[1] - 1;
         my $again = $start{$way}->('again' . ++$n);
         $client->{id} = $ids[2];
@@ -68,8 +68,8 @@ for my $way (qw(legacy modern plain)) {
     }
 }
 
-# Ids that name nothing: unknown, of another type, answered, of another
-# connection, none at all.
+# Ids without a call: unknown, of another type, answered, of another connection,
+# absent.
 my $id = $start{plain}->('stays');
 $hang->started('stays');
 $plain->rpc('now');
@@ -97,7 +97,7 @@ $hang->finish('stays');
 is $plain->reply($id)->{result}, "done stays\n", 'which ends by itself';
 ok $_->is_silent(0.05), 'and nothing else was sent' for $plain, $other;
 
-# Wherever it is: behind a runner that does not read now.
+# Behind a runner that does not read now.
 my $runner = $tg->runner_pid;
 stopped(
     sub {
@@ -116,7 +116,7 @@ for my $key (qw(late1 late3)) {
     pass "$key does not run";
 }
 
-# Waiting for a place in the runner: it never starts.
+# Waiting for a slot in the runner: it never starts.
 my $filler = $tg->connect;
 my @fill = map { $filler->request('tools/call', { name => 'fill' }) } 1 .. 64;
 wait_for { 64 == grep {/sleep 1000$/} values %{ Toolgate::Test->processes }; }
@@ -125,8 +125,7 @@ $id = $start{plain}->('waits');
 my $next = $start{plain}->('next');
 $plain->rpc('now');
 $plain->notify('$/cancelRequest', { id => $id });
-# The two may be with different workers: of whom the runner hears first is
-# known only when it has heard.
+# The two may be in different workers, so their order at the runner is unknown.
 my $asker = $tg->connect($tg->state_dir . '/runner-3.sock');
 wait_for { $asker->rpc('status')->{result}{queued} == 1 }
     'only the next one to wait';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Under load: of many calls on several connections one is cancelled, a
-# thousand times, and each time exactly its group ends.
+# Under load: of many calls on several connections one is cancelled, a thousand
+# times, and each time exactly its group ends.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -32,7 +32,7 @@ for my $c (0 .. $#clients) {
 }
 $hang->started($_->{key}) for @open;
 
-# Always the same dice, that a failure can be seen again.
+# Always the same numbers, to repeat a failure.
 srand 7;
 my ($right, $wrong, $answers) = (0, 0, 0);
 for my $round (1 .. $rounds) {
@@ -56,7 +56,7 @@ for my $round (1 .. $rounds) {
 is $right, $rounds, 'exactly the right group, each time';
 is $wrong, 0, 'never another';
 
-# Nothing was sent for them; those that were left alone have their answers.
+# Nothing was sent for them; the others have their responses.
 for my $client (@clients) {
     is $client->rpc('now')->{result}, 1, 'served';
     is scalar @{ $client->{aside} }, 0, 'nothing but that came';

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Who goes away ends the calls of that connection and no others, in every
-# dialect, however it goes; who only stops sending gets the answers.
+# A client that closes ends exactly the calls of its connection, in every
+# dialect, however it closes; one that only shuts down writing gets its
+# responses.
 
 use Toolgate::Test;
 use Toolgate::Hang;
@@ -25,7 +26,7 @@ for my $name (@Toolgate::Way::ALL) {
     $hang->wait_gone($_) for @keys;
     ok $hang->is_whole('stays'), "$name: another's goes on";
 
-    # What ipc had not begun yet does not begin any more.
+    # Waiting calls of ipc are not started.
     next if $name ne 'ipc';
     $way = Toolgate::Way->new($name, $tg->connect);
     $way->start('hang', { key => $_ }) for 'first', 'second';
@@ -36,7 +37,7 @@ for my $name (@Toolgate::Way::ALL) {
     ok !$hang->has_started('second'), 'ipc: the one behind it never starts';
 }
 
-# The end of a relay session, and of a bridge that is killed.
+# The end of a relay session, and of a killed bridge.
 my $way = Toolgate::Way->new(relay => $tg->connect);
 $way->start('hang', { key => 'shutdown' });
 $hang->started('shutdown');
@@ -56,7 +57,7 @@ for my $how (qw(KILL TERM stdin)) {
     ok $hang->is_whole('stays'), "a bridge ends ($how)";
 }
 
-# A bridge passes cancellation on.
+# A bridge passes on cancellations.
 my $bridge = $tg->bridge;
 $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
 my @ids = map {
@@ -72,7 +73,7 @@ is text_of($bridge->reply($ids[1])), "done agent2\n",
     'and has the answer of the other';
 ok $bridge->is_silent(0.05), 'and no other';
 
-# Half of a connection: what was asked for is answered, then it ends.
+# Half closed: requests are answered, then the connection ends.
 for my $name (@Toolgate::Way::ALL) {
     my $half = Toolgate::Way->new($name, $tg->connect);
     my $id = $half->start('hang', { key => "half$name" });

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools with `task`: calls that become tasks, by wish or always, and what they
-# come to: what the same call would have been answered with.
+# Tools with `task`: calls that become tasks, on request or always, with the
+# results of normal calls.
 
 use Toolgate::Test;
 
@@ -147,7 +147,7 @@ for my $name (qw(maybe json whole fails three much slow)) {
     my $task = ended(becomes($name, { x => 1 }));
     my $later = $task->{result};
 
-    # How long it waited and ran, may differ.
+    # Waiting and running times differ.
     s/(?:waited|ran) \K\d+/N/g
         for $now->{content}[0]{text}, $later->{content}[0]{text},
         $task->{error} // ();

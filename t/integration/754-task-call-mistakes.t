@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Tools with `task`: what nginx -t says of those that cannot be so.
+# Tools with `task`: errors of nginx -t.
 
 use Toolgate::Test;
 

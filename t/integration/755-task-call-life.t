@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools with `task`: how many run, who sees their tasks, what becomes of them
-# when the runner is killed, or the tool is gone.
+# Tools with `task`: concurrency, visibility of their tasks, and what happens
+# when the runner is killed, or the tool removed.
 
 use Toolgate::Test;
 use Toolgate::User;
@@ -55,7 +55,7 @@ my $second = begin('one');
 is text(ended(begin('two'))), "two\n", 'another tool\'s task passes by';
 is task($second)->{state}, 'queued', 'concurrency: one of it at a time';
 
-# A call that is no task waits for the same place.
+# A normal call waits for the same slot.
 my $direct = $tg->connect;
 $direct->send_line($c->encode({ jsonrpc => '2.0', id => 'd',
     method => 'tools/call', params => { name => 'one', arguments => {} } }));

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools with `task` where several machines share the store: who has the tool
-# takes its tasks, with what they run as it was called; and rules about them.
+# Tools with `task` on several machines with one store: those with the tool run
+# its tasks, with the arguments of the call; and rules about them.
 
 use Toolgate::Test;
 use Toolgate::Postgres;
@@ -24,7 +24,7 @@ automation wrong {
     notify  "{{id}} said {{result.structuredContent.said}}";
 }
 END
-# The second one has no such tool, and only looks.
+# The second one has no such tool, and only shows them.
 $machines[0]->conf("$store $tool $rule")->start;
 $machines[1]->conf("$store task_agent none { exec true; }")->start;
 my ($c, $other) = map { $_->connect } @machines;

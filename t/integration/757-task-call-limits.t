@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Tools with `task` whose limits change while tasks wait: the new ones hold, for
-# calls and for tasks; what waits for a place has no process; and tools that a
-# client may not see are not told to it.
+# Tools with `task` whose limits change while tasks wait: the new ones apply to
+# calls and tasks; waiting tasks have no process; and invisible tools are not
+# mentioned.
 
 use Toolgate::Test;
 use Toolgate::User;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Who asks for something and goes away without the answer: what was done then,
-# others are told of as ever.
+# A client sends a request and closes without the response: the request is done,
+# and others are notified as usual.
 
 use Toolgate::Test;
 
@@ -27,7 +27,7 @@ sub hasty {
     $client->close;
 }
 
-# All that is told of queued and cancelled tasks, up to this one's.
+# Returns the notifications about queued and cancelled tasks, up to this one's.
 sub told {
     my ($last) = @_;
     my @told;
@@ -38,7 +38,7 @@ sub told {
     } until $told[-1]{params}{taskId} eq $last;
     return @told;
 }
-# Those who went away have been heard, and are not there any more.
+# All requests were read, and their clients are gone.
 sub all_left {
     wait_for {
         $c->result_of('daemon.status')->{subsystems}{ipc}{clients} == 2;

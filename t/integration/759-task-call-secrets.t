@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Tools with `task` and a secret: while a task waits and runs it stands in the
-# store, which is the workers' user's alone, and nobody is told of it; when the
-# task has ended, it does not stand there any more.
+# Tools with `task` and a secret: while a task waits and runs the secret is in
+# the store, which only the workers' user can read, and in no message; when the
+# task has ended, it is removed.
 
 use Toolgate::Test;
 
@@ -35,7 +35,7 @@ my $hears = $tg->connect;
 $_->rpc('ping') for $c, $hears;
 $tg->file('run', '');
 
-# Of all that is said and written, what has it in it.
+# Returns which messages and files contain it.
 my $said = '';
 sub say_all {
     for my $id (@_) {
@@ -73,7 +73,7 @@ cmp_ok scalar @files, '>', 0, 'it stands in the store';
 like $_, qr{/tasks\.db[^/]*$}, 'nowhere else' for @files;
 is mode_of($_) =~ s/ .*//r, '0600', 'which nobody else may read' for @files;
 
-# As it is when the runner is killed, and when the next one has it.
+# When the runner is killed, and when the next one has it.
 kill KILL => $tg->runner_pids;
 $tg->allow_log(qr/toolgate-runner/);
 wait_for { eval { $c->result_of('task.get', taskId => $ids[1])->{pid} } }

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a handler puts out becomes the result as `output` says: text, JSON or
-# a whole MCP result, in each dialect and era.
+# A handler's output becomes the result according to `output`: text, JSON or a
+# whole MCP result, in each dialect and era.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -25,7 +25,7 @@ $tg->start;
 my @ways = Toolgate::Way->all($tg);
 my $info = 'io.modelcontextprotocol/serverInfo';
 
-# The result without what its era adds to every one.
+# Returns the result without the members of its era.
 sub plain {
     my ($way, $answer) = @_;
     my %result = %{ $answer->{result} };
@@ -40,7 +40,7 @@ sub plain {
 sub text_block { return { type => 'text', text => $_[0] } }
 my ($false, $true) = (JSON::PP::false, JSON::PP::true);
 
-# Text: whatever it is, as one block.
+# Text: any, as one block.
 for my $text ('hi', '', "two\nlines\n", "\x{1f600} \x{e9} \"quoted\" \\ \t",
     '{"a":1}', "\x{2028}", 'x' x 100_000)
 {
@@ -55,7 +55,7 @@ for my $text ('hi', '', "two\nlines\n", "\x{1f600} \x{e9} \"quoted\" \\ \t",
 }
 is $ways[0]->call('default')->{text}, 'hi', 'the default of tools';
 
-# JSON: as compact text, and as structured content where the era has it.
+# JSON: as compact text, and as structured content if the era has it.
 my @values = (
     [ ' { "a" : [ 1 , 2.50 ] } ' . "\n", '{"a":[1,2.50]}' ],
     [ '[1,2]',                           '[1,2]' ],
@@ -83,8 +83,8 @@ for my $case (@values) {
     }
 }
 
-# Whole results are passed on as they are; ipc has the text of them, and a
-# failure that has none is not without a word.
+# Whole results are passed on unchanged; ipc has their text, and a failure
+# without one gets a text.
 my $untold = 'The tool says that it failed, but not why: its result has no '
     . 'text. Look into its log, or tell its author to say what went wrong.';
 my @results = (
@@ -169,7 +169,7 @@ for my $case (@results) {
     }
 }
 
-# What a tool says of itself in the modern era stays; what is ours is ours.
+# A tool's own _meta of the modern era stays, except for our members.
 my $own = Toolgate::Client->encode({
     content    => [],
     resultType => 'incomplete',

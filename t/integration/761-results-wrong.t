@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Output that is not what `output` says: the tool's error, in each dialect,
-# which names the tool, says what is wrong and how the output begins.
+# Output that does not match `output`: the tool's error in each dialect, with
+# the tool, the error and the beginning of the output.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -114,7 +114,7 @@ for my $output (qw(json result)) {
 is_deeply $c->rpc('result.return', { text => '[]' })->{result}, [],
     'a method has no MCP results';
 
-# Bytes that no dialect can carry, and more than was allowed.
+# Bytes that no dialect can carry, and more than allowed.
 for my $way (@ways) {
     my $name = $way->name;
     for my $case (

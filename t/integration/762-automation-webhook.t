@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Webhooks of rules: what is sent, its signature, as the server itself checks
-# it; that they are tried again after a status and where nobody listens, that
-# the id stays the same; and who may read the secret's file.
+# Webhooks of rules: content, signature, as checked by the server, retries after
+# a status or without a listener, with the same id; and access to the secret's
+# file.
 
 use Toolgate::Test;
 use Digest::SHA ();
@@ -67,7 +67,7 @@ sub fired {
 }
 sub sent { return grep { $_->{path} =~ $_[0] } $web->requests }
 
-# As Standard Webhooks have it.
+# According to Standard Webhooks.
 sub is_signed {
     my ($request, $key, $what) = @_;
     my $header = $request->{headers};

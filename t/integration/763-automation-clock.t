@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Rules with cron expressions that truly fire, by a clock that the test sets:
-# over both changes of clocks in Berlin, on a leap day, after the machine slept
-# or nothing ran, and when the clock is put back; cooldown over a restart.
+# Rules with cron expressions fire by a clock that the test sets: over both
+# changes of clocks in Berlin, on a leap day, after the machine slept or nothing
+# ran, and when the clock is set back; cooldown over a restart.
 
 use Toolgate::Test;
 use Toolgate::Clock;
@@ -41,7 +41,7 @@ sub end {
     wait_for { !is_alive($runner) } 'the runner to leave';
 }
 
-# When rules are due; undef: never.
+# Returns when rules are due; undef: never.
 sub due {
     my ($rule) = @_;
     my ($found) = grep { $_->{id} eq $rule }
@@ -49,7 +49,7 @@ sub due {
     return $found->{nextRunAt};
 }
 
-# Sets the clock, and waits until those that were due are due later.
+# Sets the clock, and waits until all rules that were due are due later.
 sub at {
     my ($text, %due) = @_;
     $clock->set($text);
@@ -59,7 +59,7 @@ sub at {
     }
 }
 
-# What rules have said since: in the order in which they were due.
+# Returns the messages of rules since then, in the order of their times.
 sub said {
     my ($n) = @_;
     my @said;
@@ -72,7 +72,7 @@ sub said {
     return [ sort @said ];
 }
 
-# All that a rule has said, until it says this.
+# Returns all messages of a rule, until this one.
 sub said_until {
     my ($rule, $text) = @_;
     my @said;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Files of rules: every member is taken, mistakes tell file, line and column of
-# the member that is to be corrected, and what a rule says holds.
+# Files of rules: every member works, errors have file, line and column of the
+# wrong member.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -11,7 +11,7 @@ my $path = "$dir/rules.json";
 my $agent = 'task_agent a { exec true; default; }';
 mkdir "$dir/watched" or die;
 
-# The text of a file, in which ^ is before the place of the mistake.
+# Takes the text of a file, in which ^ precedes the error.
 sub refused {
     my ($text, $like, $what) = @_;
     my $at = index $text, '^';
@@ -30,7 +30,7 @@ sub refused {
     like $out, qr/\Q$path\E/, "$what: in which file";
 }
 
-# A file of two rules, the second of them with some of its lines others.
+# Returns a file of two rules, with some lines of the second one replaced.
 my @lines = (
     [ id => '"r"' ], [ description => "\"\x{20ac}\"" ],
     [ trigger => '{ "type": "task.failed", "source": "tasks" }' ],

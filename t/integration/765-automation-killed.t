@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The runner is killed in the middle of executions: a rule's task that runs, an
-# approval that is waited for, a webhook that is on its way, and many that fire
-# at that moment.  None fires twice, and what waits is not lost.
+# The runner is killed during executions: a rule's running task, a pending
+# approval, a webhook in transit, and many that fire at that moment. None fires
+# twice, and waiting ones are not lost.
 
 use Toolgate::Test;
 use Toolgate::Web;
@@ -44,7 +44,7 @@ sub submit {
         metadata => { do => $_[0] })->{taskId};
 }
 
-# Executions of a rule, once there is one that has come so far.
+# Returns the executions of a rule, once one has this state.
 sub executions {
     my ($rule, $status) = @_;
     my @found;
@@ -56,7 +56,7 @@ sub executions {
     return @found;
 }
 
-# Another one serves when it returns.
+# Returns when another one serves.
 sub kill_runner {
     my $runner = $tg->runner_pid;
     kill KILL => $runner;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What rules put into prompts and messages is text and nothing else, whatever
-# is in it; and a pattern that takes too long ends, and says so.
+# Event values in prompts and messages are only text, whatever they contain; a
+# pattern that takes too long ends with an error.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -103,7 +103,7 @@ for (@texts) {
 }
 ok !-e "$dir/pwned", 'nothing of it was done';
 
-# A large value: as much of it as may be, and the rest of the text.
+# A large value: as much of it as allowed, and the rest of the text.
 submit(to => 'tell', text => "\x{e4}" x 40000);
 my $long = told('automation.notify', 'tell')->{message};
 is $long, '<' . "\x{e4}" x 32768 . '>', 'what is long is cut, at a character';

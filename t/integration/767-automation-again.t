@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A webhook that is to be tried again is tried by the next runner, with the
-# same id; so is one whose rule is there no more ended, with its reason.
+# A webhook's retry is made by the next runner, with the same id; if its rule
+# was removed, it ends with that reason.
 
 use Toolgate::Test;
 use Toolgate::Web;
@@ -43,7 +43,7 @@ wait_for { !is_alive($runner) } 'the runner to leave';
 $tg->conf($head . $again)->start;
 $c = $tg->connect;
 
-# What the first try came to may have been told before, or not.
+# The result of the first try may have been stored before, or not.
 my $sent = execution('again', 'webhook_sent');
 my ($before, $after) =
     map { { %$_, status => 0, error => 0 } } $was{again}, $sent;

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Rules about files that wait until it is quiet: what happens at once is told
-# at once, while another rule still waits; and a folder that is removed and
-# made again.
+# Rules about files with debounce: immediate events are reported at once, while
+# another rule still waits; and a folder that is removed and created again.
 
 use Toolgate::Test;
 use JSON::PP ();
@@ -32,7 +31,7 @@ sub told {
     }, 60, "rule $rule")->{params}{message});
 }
 
-# Until it has told of so many files; in how many pieces.
+# Reads events of this number of files. Returns the number of messages.
 sub told_of {
     my ($rule, $n) = @_;
     my ($count, $pieces) = (0, 0);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The runner is killed again and again when a rule is due: it fires for each
-# time, and once for each.
+# The runner is killed repeatedly when a rule is due: it fires once for each
+# time.
 
 use Toolgate::Test;
 use POSIX ();
@@ -29,7 +29,7 @@ sub made {
 sub due { return $c->result_of('automation.status')->{rules}[0]{nextRunAt} }
 is due(), '2026-06-01T00:00:00.000Z', 'it is planned';
 
-# The store does one thing after the other: the plan is in it when this is.
+# The store works in order: the plan is stored when this is.
 $c->result_of('task.submit', prompt => 'first');
 
 # From before the tick that sees it to after it.

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# tool_schema_file: the tools of a server in a file, for the owner of its
-# socket alone; whole at every moment, new with each reload, gone with the
-# directive, the tools or NGINX.
+# tool_schema_file: the tools of a server in a file, only for the owner of its
+# socket; always complete, new with each reload, removed with the directive, the
+# tools or NGINX.
 
 use Toolgate::Test;
 
@@ -23,7 +23,7 @@ sub names {
     return join ' ', map { $_->{name} } @{ content() };
 }
 
-# Not under -t, nor where only the socket's folder is looked at.
+# Not under -t.
 my ($status, $out) = $tg->test_conf($file . $tools);
 is $status, 0, 'nginx -t' or diag $out;
 ok !-e $path, 'which writes nothing';
@@ -48,7 +48,7 @@ is_deeply content(), [
 like slurp($path), qr/\{"const":1\.50\}/, 'schemas token by token';
 is_deeply [ glob "$path?*" ], [], 'nothing beside it';
 
-# -t of another config and signals leave it alone.
+# -t of another config and signals do not change it.
 my $before = files_below($tg->dir, qr/\.(?:log|conf|pid)$/);
 ($status) = $tg->test_conf("$file tool other { return hi; }");
 is $status, 0, 'nginx -t while it runs';
@@ -56,7 +56,7 @@ $tg->reload_fails("$file tool broken { }");
 is_deeply files_below($tg->dir, qr/\.(?:log|conf|pid)$/), $before,
     'neither -t nor a failed reload touches it';
 
-# Whoever reads while it is replaced reads one or the other, all of it.
+# A reader during the replacement gets the old or new one, complete.
 my $long = 'x' x 400;
 my $big = join '', map {"tool t$_ { description $long; return hi; }"} 1 .. 200;
 $tg->conf($file . $tools);
@@ -100,7 +100,7 @@ $tg->reload($tcp, server => 0);
 ok !-e $path, 'no tool at all';
 $tg->reload($file . $tools);
 
-# Somebody removed or changed it: the next reload puts it right.
+# It was removed or changed: the next reload restores it.
 unlink $path or die "$path: $!";
 $tg->reload;
 is names(), 'first second', 'a file that was removed';
@@ -109,7 +109,7 @@ $tg->reload;
 is mode_of($path), "0600 $> $gid", 'a file that was changed';
 is names(), 'first second', 'is right again';
 
-# With methods only the list is empty, and still a list.
+# With methods only it is an empty list.
 $tg->reload("$file method m { return 1; }");
 is_deeply content(), [], 'no tools';
 

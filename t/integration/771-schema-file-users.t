@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A schema file has what the owner of the socket may call, and belongs to
-# this owner.
+# A schema file contains what the socket's owner may call, and belongs to this
+# owner.
 
 use Toolgate::Test;
 use Toolgate::User;

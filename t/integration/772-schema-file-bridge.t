@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The schema file at work: the bridge of the ipc dialect lists what is in it
-# and calls over the socket.
+# The schema file in use: the bridge of the ipc dialect lists its content and
+# calls over the socket.
 
 use Toolgate::Test;
 
@@ -54,8 +54,8 @@ for my $args ([ $tg->socket_path, $path ],
         "$name: a tool that is not for it";
 }
 
-# A bridge that starts after a reload has the new list; one that was there
-# can go on calling.
+# A bridge that starts after a reload has the new list; an older one can still
+# call.
 my $old = $tg->bridge([ $tg->socket_path, $path ]);
 $old->rpc('initialize', { protocolVersion => '2025-06-18' });
 is text_of($old->call_tool('greet', { who => 'a' })),

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# tool_schema_file with nobody or several to own it, where something else is,
-# or where nothing can be written.
+# tool_schema_file without or with several owners, where another file is, or
+# where nothing can be written.
 
 use Toolgate::Test;
 
@@ -44,7 +44,7 @@ for my $case (
 }
 is_deeply [ glob "$dir/*.json*" ], [], 'and nothing was written';
 
-# Where it cannot be written, that is said.  What runs goes on.
+# A file that cannot be written is an error; running servers continue.
 $tg->conf($tool)->start;
 $tg->allow_log(qr/cannot be written \(tool_schema_file\)/);
 mkdir "$dir/a.json~" or die "mkdir: $!";
@@ -56,7 +56,7 @@ $tg->wait_log(
     10, $from);
 pass 'a folder in the way is said';
 wait_for {
-    # An old worker may take a connection on its way out.
+    # An exiting worker may accept a connection.
     my $reply = eval { $tg->connect->call_tool('b') } or return 0;
     return (text_of($reply) // '') eq 'new';
 } 'the new tools';

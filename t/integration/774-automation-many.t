@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Many rules about the same events: each fires once for each of them, in time
-# slices, and so do the rules of the next config.
+# Many rules about the same events: each fires once per event, in time slices,
+# as do the rules of the next config.
 
 use Toolgate::Test;
 
@@ -22,7 +22,7 @@ my $listener = $tg->connect;
 my $client = $tg->connect;
 $listener->rpc('ping');
 
-# How often each rule fired until all of these fired for each task.
+# Returns how often each rule fired, when all have fired for each task.
 sub fired {
     my ($prefix) = @_;
     my %fired = map { ("$prefix$_" => 0) } 1 .. $NRULES;
@@ -35,7 +35,7 @@ sub fired {
     return \%fired;
 }
 
-# What else is fired before a ping is answered.
+# Returns further firings before the response to a ping.
 sub fired_more {
     my $id = $listener->request('ping');
     my $n = 0;

@@ -1,23 +1,22 @@
 #!/usr/bin/perl
-# A runner that is killed: what a worker had not sent it yet is sent to the next
-# one, and so is what does no harm twice: methods that read, and submissions, of
-# which the store knows those that it has.  No call of these is refused; of
-# another that was sent and not answered the caller hears that it may have been
-# done.
+# A killed runner: unsent requests are sent to the next one, as are those that
+# are safe to repeat: methods that read, and submissions, which the store
+# recognizes. None of these is rejected; others without a response get the error
+# that they may have been executed.
 
 use Toolgate::Test;
 use Toolgate::Postgres;
 
 my ($tg, $c);
 
-# A server of its own, whose tasks are in PostgreSQL, or in a file.
+# A new server, with tasks in PostgreSQL, or in a file.
 sub server {
     my ($has_postgres) = @_;
     $tg = Toolgate::Test->new(workers => 1);
     my $store = $has_postgres
         ? "task_store '" . Toolgate::Postgres->new($tg)->uri . "';"
         : '';
-    # A runner may be killed before it has said that it serves.
+    # A runner may be killed before it has reported that it serves.
     $tg->allow_log(qr/unknown process \d+ exited with code 1/);
     $tg->conf(<<"CONF")->start;
 $store
@@ -39,7 +38,7 @@ sub kill_runner {
     wait_for { !-e "/proc/$runner" } 'the runner and its threads to be gone';
 }
 
-# What a call came to is no error.
+# A regular response, no error.
 sub is_answered {
     my ($reply, $name) = @_;
     my $result = $reply->{result};
@@ -51,8 +50,8 @@ sub is_answered {
 sub is_resent {
     my ($store) = @_;
 
-    # The worker reads the calls, and then that the runner is gone, before it
-    # has written anything.
+    # The worker reads the calls, and then the end of the runner, before it has
+    # written anything.
     my (%id, @tasks);
     stopped(sub {
         $id{"submit $_"} = $c->request('task.submit', { prompt => "p$_" })
@@ -71,7 +70,7 @@ sub is_resent {
     is scalar(keys %{ { map { $_ => 1 } @tasks } }), 21, 'each is a task';
     is $c->rpc('task.stats')->{result}{total}, 22, 'and none is there twice';
 
-    # The runner has read them, or will have, and does not answer any more.
+    # The runner has read them, or will have, and does not respond.
     %id = ();
     my $runner = $tg->runner_pid;
     kill STOP => $runner;
@@ -83,7 +82,7 @@ sub is_resent {
     $id{$_} = $c->request($_, { prompt => 'lost', message => 'lost' })
         for qw(task.submit chat.send);
     $id{cancel} = $c->request('task.cancel', { taskId => $tasks[0] });
-    # The answer to the first may leave before they do, that to the second not.
+    # The response to the first may be sent before, that to the second not.
     $c->rpc('ping') for 1 .. 2;
     kill KILL => $runner;
     wait_for { !-e "/proc/$runner" } 'the runner and its threads to be gone';
@@ -97,7 +96,7 @@ sub is_resent {
     like text_of($reply{run}), qr/may have done part of its work/,
         'sent, a program: its caller hears what may be';
 
-    # Wherever it is killed on the way, there is one task for each submission.
+    # Wherever it is killed, there is one task for each submission.
     my $total = $c->rpc('task.stats')->{result}{total};
     my @kept;
     for my $round (1 .. 10) {

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # A server of any dialect with tasks: a new client gets no notification before
-# its first byte tells its dialect.  A client that sends nothing gets them as
+# its first byte shows its dialect. A client that sends nothing gets them as
 # JSON-RPC a little later, and none is lost.
 
 use Toolgate::Test;
@@ -15,7 +15,7 @@ task_methods on;
 END
 my $c = $tg->connect;
 
-# Runs a task to its end, which all that listen have been told of then.
+# Runs a task to its end; all listeners have been notified then.
 sub run_task {
     my $id = $c->rpc('task.submit', { prompt => 'true' })->{result}{taskId};
     wait_for {
@@ -24,8 +24,8 @@ sub run_task {
     return $id;
 }
 
-# A client whose first byte is late gets what is told, by design: on a machine
-# that is too busy another client tries.
+# A late client gets notifications, by design: on a busy machine another client
+# tries.
 my $answer;
 for (1 .. 20) {
     my $ipc = $tg->connect;

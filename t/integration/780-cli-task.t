@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# toolgate task and daemon: what they show, what they wait for, and with which
-# status they end.
+# toolgate task and daemon: their output, what they wait for, and their exit
+# statuses.
 
 use Toolgate::Test;
 use Toolgate::Terminal;
@@ -114,7 +114,7 @@ cli(qw(task submit -f), 'exit 3');
 is $rc, 1, 'submit -f: it has failed';
 like $err, qr/^task-0005\ntoolgate: task-0005 failed: /, 'and why';
 
-# It is written as it comes, whatever becomes of workers.
+# It is printed as it arrives, whatever happens to workers.
 my $follow = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
     "$BUILD/toolgate", qw(task submit --follow),
     'echo one; ' . until_go('two') . '; echo two; ' . until_go('three')

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# toolgate automation: the rules and what they did, turning them on and off,
-# and approving what waits.
+# toolgate automation: rules and their executions, enabling and disabling, and
+# approval.
 
 use Toolgate::Test;
 use Toolgate::User;
@@ -144,7 +144,7 @@ like cli(qw(help automation)), qr/^usage: toolgate automation status/, 'help';
 
 SKIP: {
     skip 'only root can be other users', 4 if !Toolgate::User::is_possible();
-    # stderr is opened before it is another user.
+    # stderr is opened before the change of the user.
     my @run = ('perl', '-e', '$) = "54321 54321"; $( = $<  = $> = 54321; '
             . 'exec @ARGV or die', "$BUILD/toolgate", '--socket',
         $tg->socket_path, 'automation');

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The command line tells the error of the tasks' store, on one line, however
-# long the server takes to find it out; and on which machine a task runs.
+# The command line prints the error of the tasks' store in one line, however
+# late it comes; and the machine of a task.
 
 use Toolgate::Test;
 use Toolgate::Command;

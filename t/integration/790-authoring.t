@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# docs/authoring.md, played: each of its configs is loaded in turn, each
-# command and dialogue under it answers what is printed there.  How the page
-# starts and reloads its server is played in 791.
+# Runs docs/authoring.md: each of its configs is loaded in turn, each command
+# and dialogue after it has the printed result. 791 tests the start and reload
+# of its server.
 
 use Toolgate::Test;
 
@@ -13,7 +13,7 @@ my $text = slurp(Toolgate::Test::top() . "/$page") // die "$page: $!\n";
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 
-# The page names what its readers have; here is what the test has.
+# Replaces the readers' user and paths by those of the test.
 my ($user, $group) = @$tg{qw(user group)};
 
 sub localize {
@@ -39,14 +39,14 @@ sub load {
         'without complaints';
     $tg->master_pid ? $tg->reload($config) : $tg->conf($config)->start;
 
-    # What another server lists is there as soon as it has said so.
+    # Another server's tools exist once they are listed.
     for my $server ($config =~ /^mcp_server (\w+)/mg) {
         wait_for { ($tg->cli('list'))[1] =~ /^${server}_/m } "tools of $server";
     }
 }
 
-# "$ COMMAND", and what it prints; "…" stands for what is never the same, as
-# the name of a large output, which is then that of the last one.
+# "$ COMMAND", and its output; "…" replaces what differs each time, such as the
+# key of a large output, which is that of the last one.
 my ($kept, %called) = ('');
 sub play_console {
     my ($name, $console) = @_;
@@ -113,7 +113,7 @@ is join(' ', grep { !$called{$_} } qw(git_status git_log git_diff search
 my $picture = slurp("$dir/small.png") // '';
 is join(' ', unpack 'x a3 x12 N N', $picture), 'PNG 32 21', 'the picture, too';
 
-# Its links lead somewhere.
+# Its links work.
 my %markdown = ($page => $text);
 (my $prose = $text) =~ s/^```.*?^```//msg;
 my $links = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# docs/authoring.md from its top, as its reader does it: the commands that make
-# the folder, ./build.sh run, a call, and each step put into the file and
-# reloaded.  Only the compiling is left out.
+# Runs docs/authoring.md from its beginning, as its reader does: the commands
+# that create the folder, ./build.sh run, a call, and each step in the file,
+# reloaded. Only compiling is omitted.
 
 use Toolgate::Test;
 
@@ -20,7 +20,7 @@ my %env = (
     STREAM_MODULE    => $BUILD_ENV{stream_module},
 );
 
-# Where the page has /tmp/demo, build/ and its own user, this has others.
+# Replaces the page's /tmp/demo, build/ and user.
 sub localize {
     my ($page) = @_;
     $page =~ s{/tmp/demo\b}{$dir}g;
@@ -73,14 +73,14 @@ while ($text =~ /^```nginx\n(.*?)^```$/msg) {
     my @names = $tools =~ /^tool (\w+) /mg;
     my @others = map {"${_}_"} $tools =~ /^mcp_server (\w+) /mg;
     $steps++;
-    # A mark that tells this step's list from the one before.
+    # A tool that distinguishes this step's list from the previous one.
     $tg->file('tools.conf', "$tools\ntool step_$steps { return done; }\n");
     for my $script ($tools =~ m{exec\s+\Q$dir\E/(notes/bin/[\w-]+)}g) {
         my ($body) = $text =~ /^```\w+ \Q$script\E\n(.*?)^```$/ms;
         $tg->file($script, localize($body), 0755);
     }
     shell("step $steps: reload", $command{reload});
-    # In one list: the next one may be that of a worker that is about to go.
+    # In one list: the next one may be that of an exiting worker.
     my $listed;
     wait_for {
         $listed = shell_list();

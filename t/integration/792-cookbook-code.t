@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The cookbook's tools of a project, called: real git, grep, make, unittest and
-# so on, in a project of the test's own.
+# Calls the cookbook's tools for a project: real git, grep, make, unittest and
+# others, in a project of the test.
 
 use Toolgate::Test;
 use Toolgate::Cookbook;
@@ -62,7 +62,7 @@ my $cook = Toolgate::Cookbook->new($tg, 'cookbook-code.conf',
 sub call { return $cook->call(@_) }
 my $refused = qr{^ERROR: /\S+: must match the pattern };
 
-# Whatever takes a path or a revision, and what none of them may be.
+# Checks all path and revision arguments, with forbidden values.
 sub is_bounded {
     my ($tool, $name, %more) = @_;
     for my $value ('../secret', "$dir/secret", '--help', 'src/../../secret',
@@ -270,7 +270,7 @@ $cook->recipe(build => sub {
     like call('build', target => '--eval'), $refused, 'no option';
 });
 
-# What is large is kept, and read on.
+# A large output is stored, and read on.
 $tg->file('project/large.txt', join '', map {"line $_\n"} 1 .. 20000);
 my $large = call('read_lines', path => 'large.txt', last => 20000);
 cmp_ok length $large, '<', 17000, 'a large result is shown in part';
@@ -279,7 +279,7 @@ is $tg->connect->call_tool('toolgate_output',
     { output => $key, pattern => '^1234: ' })->{result}{content}[0]{text},
     "1234:1234: line 1234\n", 'and searched';
 
-# A folder of somebody else's, as the head of the file says.
+# Another user's folder, as in the first lines of the file.
 SKIP: {
     skip 'only root has other users', 2 if $> != 0;
     my $other = Toolgate::Test->new(workers => 1, user => 'nobody');

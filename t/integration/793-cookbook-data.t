@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The cookbook's tools of data, called: real SQLite, PostgreSQL, jq, curl,
-# ImageMagick and tar, and a web server of the test's own.
+# Calls the cookbook's tools for data: real SQLite, PostgreSQL, jq, curl,
+# ImageMagick and tar, and a web server of the test.
 
 use Toolgate::Test;
 use Toolgate::Cookbook;
@@ -191,7 +191,7 @@ if (!$is_there->{show_image}) {
     run_in('', 'convert', '-size', '800x400', 'xc:red', "png:big.png");
     run_in('', 'convert', '-size', '80x40', 'xc:red', "jpeg:small.jpg");
 }
-# What says by its content that it is something else.
+# A file whose content is of another type.
 $tg->file('project/evil.png', "push graphic-context\nviewbox 0 0 9 9\n"
     . "image over 0,0 0,0 'text:$dir/secret.json'\npop graphic-context\n");
 $cook->recipe(show_image => sub {

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The cookbook's tools of a machine, called: what they answer is compared with
-# what the test sees of the machine itself.
+# Calls the cookbook's tools for a machine: their results are compared with the
+# test's own view.
 
 use Toolgate::Test;
 use Toolgate::Cookbook;
@@ -14,7 +14,7 @@ $tg->file('log/web/error.log',
     join '', map {"line $_, " . ($_ == 7 ? 'Wrong' : 'right') . "\n"} 1 .. 20);
 $tg->file('secret', "the secret of others\n");
 
-# What is installed, but nobody runs it.
+# Installed programs that are not running.
 my %absent;
 if (!-d '/run/systemd/system') {
     $absent{$_} = 'systemd does not run here'
@@ -33,7 +33,7 @@ my $refused = qr{^ERROR: /\S+: must match the pattern };
 # --- logs and services
 
 $cook->recipe(journal => sub {
-    # There may be no journal, which is no error of the tool's.
+    # There may be no journal, which is not the tool's error.
     my $text = call('journal', lines => 5, since => '-2h', priority => 'err');
     if ($text =~ /^ERROR/) {
         like $text, qr/journal/i, 'why there is none';

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
-# Tools whose lines are garbled, word by word: nginx -t takes them, or says
-# what is wrong with which line; it neither crashes nor hangs.
+# Tools with lines that are garbled word by word: nginx -t accepts them, or
+# reports the line; it neither crashes nor hangs.
 #
-# TOOLGATE_GARBLED_TOOLS is how many (200), TOOLGATE_STORM_SEED repeats them.
+# TOOLGATE_GARBLED_TOOLS is their number (200), TOOLGATE_STORM_SEED repeats
+# them.
 
 use Toolgate::Test timeout => 1800;
 
@@ -12,7 +13,7 @@ my $most = $ENV{TOOLGATE_GARBLED_TOOLS} // 200;
 srand $seed;
 diag "TOOLGATE_STORM_SEED=$seed" if $most != 200;
 
-# All that a program, its arguments and its result are told by.
+# Directives for a program, its arguments and its result.
 my @line = (
     [qw(exec printf %s $tool_arg_text)],
     [qw(arg -i if=$tool_arg_flag)],
@@ -55,7 +56,7 @@ sub garble {
         } elsif ($how == 3) {
             push @words, $words[$at];
         } else {
-            # A part of it, and something that is not: no quote is left open.
+            # A part of it, and something else: no quote is left open.
             my $cut = int rand length $words[$at];
             $words[$at] = substr($words[$at], 0, $cut) =~ tr/'"{}\\//dr
                 . any(qw($ . = ! x 0 -));
