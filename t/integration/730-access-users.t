@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Two users on one socket: each sees what it may call and calls what it sees;
-# of anything else it is told that there is none.
+# Two users on one socket: each sees and calls its own tools; for all others it
+# gets "unknown tool".
 
 use Toolgate::Test;
 use Toolgate::User;

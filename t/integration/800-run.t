@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# `./build.sh run` from its start to Ctrl-C, and what it says to mistakes;
-# `install`, and what no command takes.  Only the compiling is left out: other
-# tests use what it makes.
+# `./build.sh run` from its start to Ctrl-C, and its errors; `install`, and
+# arguments that no command accepts. Only compiling is omitted: other tests use
+# its result.
 
 use Toolgate::Test;
 use Toolgate::Trace;
 
 if (Toolgate::Test::is_san()) {
-    # NGINX would need the sanitizers' runtime loaded before it.
+    # NGINX would need the sanitizers' runtime preloaded.
     plan(skip_all => 'the script starts an NGINX of its own');
 }
 
@@ -22,7 +22,7 @@ my %env = (
     STREAM_MODULE    => $BUILD_ENV{stream_module},
 );
 
-# build.sh with a find_nginx that takes the NGINX of these tests, and no make.
+# build.sh with a find_nginx for the NGINX of these tests, and without make.
 sub script {
     my ($command) = @_;
     return ('/bin/bash', '-c', <<END, 'build.sh');
@@ -40,7 +40,7 @@ sub refused {
     like $err, $pattern, "$name: says what is wrong";
 }
 
-# Reads what `run` prints up to its last line.
+# Reads the output of `run` up to its last line.
 sub start {
     my ($conf) = @_;
     my $run = $tg->spawn({ env => \%env }, script("run $conf"));
@@ -71,7 +71,7 @@ for my $agent (qw(claude codex)) {
 }
 is((stat $sock)[2] & 07777, 0600, 'mode of the socket');
 
-# The commands as they are printed.
+# The printed commands.
 my ($call) = $text =~ /another terminal:\n\s+(.+)/;
 my ($status, $out) = run_command({}, '/bin/sh', '-c', $call);
 is $status, 0, 'the printed call works';
@@ -112,7 +112,7 @@ refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
 
 # --- what a build says, and when ---
 
-# Whatever takes long comes after the first line.
+# Everything that takes long comes after the first line.
 ($status, $out) = run_command({ env => \%env }, '/bin/bash', '-c',
     ". '$top/build.sh' help >/dev/null; require() { exit 7; }; build",
     'build.sh');
@@ -134,7 +134,7 @@ $commands =~ s/TOP/$top/;
 is $out, "compiling module/base\ncompiling module/nginx/call\n",
     'each folder is named when its files are compiled';
 
-# In a checkout without a blank, in a build folder with one; and vice versa.
+# A checkout without a blank, with a build folder with one; and vice versa.
 for my $case ([ 'tree', 'b d' ], [ 'a tree', 'build' ], [ '(tree', 'build' ]) {
     my ($tree, $folder) = @$case;
     mkdir $tg->dir . "/$_" or die "$_: $!\n"
@@ -155,7 +155,7 @@ for my $case ([ 'tree', 'b d' ], [ 'a tree', 'build' ], [ '(tree', 'build' ]) {
 
 # --- packages ---
 
-# A machine that lacks the headers of msgpack-c.
+# A machine without the headers of msgpack-c.
 sub packages {
     my ($command) = @_;
     return run_command({ env => \%env }, script(<<"END"));

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # `./build.sh clean` removes the folder of a build below its checkout, and
-# nothing else, however that is written; nothing is built where sources are.
+# nothing else, however the path is written; nothing is built among sources.
 
 use Toolgate::Test;
 
@@ -10,7 +10,7 @@ my $tg = Toolgate::Test->new;
 my $top = Toolgate::Test::top();
 my $tree = $tg->dir . '/tree';
 
-# A checkout of what build.sh is, with sources and a folder beside it.
+# A checkout with build.sh, with sources and a folder beside it.
 mkdir $tg->dir . "/$_" or die "$_: $!\n"
     for qw(tree tree/module tree/module/build tree/docs victim);
 for my $file ('build.sh', map { s{^\Q$top\E/}{}r } <$top/module/build/*.sh>) {
@@ -20,7 +20,7 @@ $tg->file("$_/kept", 'text') for qw(tree/docs victim);
 symlink $tree, $tg->dir . '/link' or die "link: $!\n";
 symlink '../victim', "$tree/out" or die "out: $!\n";
 
-# What a build leaves first, and last.
+# The first and the last file of a build.
 sub built {
     my ($folder, $file) = @_;
     mkdir "$tree/$folder" or die "$folder: $!\n";
@@ -37,7 +37,7 @@ sub clean {
 my $beside = qr/which is not below \S+: remove it by hand/;
 my $sources = qr/nothing was built: give TOOLGATE_BUILD=DIR the folder of a/;
 for my $file (qw(.lock build.env)) {
-    # As if there was a build in it: where it is decides.
+    # As if it contained a build: its place decides.
     $tg->file("$_/$file", '') for qw(victim tree);
     for my $case (
         (map { [ $_, $beside ] } '../victim', 'docs/../../victim', 'out',

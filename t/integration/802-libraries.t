@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a build asks for: libraries that it does without are looked for, and
-# without them nothing is compiled that needs them.
+# Required libraries of a build: optional ones are detected, and without them
+# nothing is compiled that needs them.
 
 use Toolgate::Test;
 
@@ -8,7 +8,7 @@ my $tg = Toolgate::Test->new;
 my $top = Toolgate::Test::top();
 my @optional = qw(msgpack simdjson);
 
-# What make would do with these folders searched for headers first.
+# Returns make's plan if these folders are searched for headers first.
 sub plan_of {
     my ($path) = @_;
     my ($status, $out, $err) = run_command(
@@ -19,7 +19,7 @@ sub plan_of {
     return $out;
 }
 
-# Not `like`: what make would do is long.
+# Not `like`: the plan is long.
 sub names {
     my ($plan, $what) = @_;
     return $plan =~ $what ? 1 : 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Floods of clients, and of broadcasts to them: others are served.
-# See Toolgate::Floods.
+# Floods of clients, and of broadcasts to them: others are served. See
+# Toolgate::Floods.
 
 use Toolgate::Test timeout => 1800;
 use Toolgate::Flooded;

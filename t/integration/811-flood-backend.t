@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Floods of backends of `pass` and threads of libraries, and lists that change:
-# others are served.
-# See Toolgate::Floods.
+# Floods of backends of `pass` and threads of libraries, and changing lists:
+# others are served. See Toolgate::Floods.
 
 use Toolgate::Test timeout => 1800;
 use Toolgate::Flooded;

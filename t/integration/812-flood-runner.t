@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Floods of what the runner runs, fetches and searches: others are served.
-# See Toolgate::Floods.
+# Floods by programs, HTTP responses and searches of the runner: others are
+# served. See Toolgate::Floods.
 
 use Toolgate::Test timeout => 1800;
 use Toolgate::Flooded;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A backend that floods its connection waits for clients: a client's message
-# is served before the flood is over, though the flood came first.  What the
-# backend sends between two answers is nobody's, and its calls go on.
+# A backend that floods its connection waits for clients: a client's request is
+# served before the end of the flood, although the flood came first. Its other
+# messages are ignored, and its calls continue.
 
 use strict;
 use warnings;
@@ -47,13 +47,13 @@ for my $line ('1', '{}', '{"jsonrpc":"2.0","id":77,"result":{}}') {
         "$line: the client in the middle of it";
 }
 
-# Blank lines leave no trace; an answer between them is found.
+# Blank lines have no effect; a response between them is found.
 $conn->send_raw("\n" x 100_000);
 $backend->text($request, 'still there');
 $conn->send_raw("\n" x 100_000);
 is text_of($light->reply($call)), 'still there', 'the call is answered';
 
-# It floods and goes: what it said before is heard.
+# It floods and closes: its earlier messages are handled.
 $call = $light->request('tools/call', { name => 'far' });
 $request = $backend->heard;
 stopped(
@@ -66,7 +66,7 @@ stopped(
 is text_of($light->reply($call)), 'and goodbye', 'the last word is heard';
 $backend->accept;
 
-# The same to a worker that exits meanwhile.
+# The same with a worker that exits meanwhile.
 $call = $light->request('tools/call', { name => 'far' });
 $request = $backend->heard;
 stopped(

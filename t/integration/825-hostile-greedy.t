@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Who goes when a worker's clients let it keep too much: those who keep the
-# most, in however many connections, of the process or the user that does;
-# never those who have kept something for longer than they.
+# Which clients are closed when a worker's memory is short: those with the most
+# memory, of the process or user with the most, in any number of connections;
+# never those that have used theirs for longer.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ my $part = '{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 9_000_000;
 
 sub cut { return scalar grep { $_->at_eof(0) } @_ }
 
-# What the log says of the clients that were closed meanwhile.
+# Returns the log lines about closed clients.
 sub closings {
     my ($from) = @_;
     return scalar(my @all = $tg->log($from) =~ /$closed/g);
@@ -44,8 +44,8 @@ sub attack {
     return @all;
 }
 
-# Each has a call that runs, with arguments that are kept for it; for so long
-# that time alone would make that more than what others keep for a moment.
+# Each has a running call with arguments, for so long that this counts more than
+# what others use for a moment.
 my @quiet = map { $tg->connect } 1 .. 6;
 $_->request('tools/call',
     { name => 'nap', arguments => { text => 'y' x 1_000_000 } })
@@ -68,7 +68,7 @@ wait_for { cut(@greedy) } 'one of the greedy to go';
 is cut(@quiet), 0, 'of one process, who keeps little stays';
 undef @greedy;
 
-# No process keeps much, and some have been there for as long.
+# No process uses much, and some have existed for as long.
 $from = $tg->log_size;
 my @attackers = attack(24);
 cmp_ok closings($from), '>', 3, 'some of many processes had to go';

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# A reload while clients let a worker keep a lot: batches that wait for a slow
-# call, and beginnings of messages.  What a session has is in one worker or
-# in the other: neither ever needs it twice, and the old one gives back what
-# has gone.
+# A reload while clients use much memory: batches that wait for a slow call, and
+# beginnings of messages. A session's memory is in one worker or the other,
+# never twice, and the old one frees it.
 
 use strict;
 use warnings;
@@ -39,8 +38,8 @@ sub memory {
     return $kb // 0;
 }
 
-# One session with batches of 8 MiB each; many with a part of a message, as
-# small as to be on the heap, and one behind them that does not move.
+# One session with batches of 8 MiB each; many with a small part of a message,
+# on the heap, and one after them that does not move.
 my $batches = 7;
 my $inside = 80;
 my $lists = join ',',
@@ -99,9 +98,9 @@ SKIP: {
     skip 'memory is not comparable', 4 if Toolgate::Test::is_san();
     my $left = memory($old, 'VmRSS') - $before;
     diag "$held KiB held, the old worker keeps $left";
-    # But for less than it looks at its heap for, and what sessions were.
+    # Less than malloc_trim()'s threshold, and what sessions were.
     cmp_ok $left, '<', 8192 + 2048, 'the old worker has given it back';
-    # Beside what it holds, a batch, and what large blocks are kept for.
+    # In addition to its current memory: a batch, and the cache of large blocks.
     my $most = $held + 2 * 8192;
     my %kb = (
         'the old worker'       => memory($old, 'VmHWM') - $before,

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A client whose batches each wait for one slow call: the answers that wait
-# with it are kept for the client, and counted.
+# A client with batches that each wait for one slow call: their responses count
+# as the client's memory.
 
 use Toolgate::Test;
 
@@ -13,7 +13,7 @@ $tg->conf(
 )->start;
 my ($worker) = $tg->worker_pids;
 
-# 100 lists of 100 KB, and what is not answered.
+# 100 lists of 100 KB, and a call without a response.
 my $lists = join ',',
     map {qq({"jsonrpc":"2.0","id":"l$_","method":"tools/list"})} 1 .. 100;
 my $batch = qq([{"jsonrpc":"2.0","id":%d,"method":"hang"},$lists]);

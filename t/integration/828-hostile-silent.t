@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that connect and say nothing: where places run short the longest
-# silent goes for a new one, also when it never ends its handshake.
+# Clients that connect and send nothing: if connections are short, the oldest of
+# them is closed for a new one, also during its TLS handshake.
 
 use Toolgate::Test;
 use Toolgate::Tls;
@@ -34,14 +34,14 @@ for my $way (@ways) {
     like $tg->log, qr/client closed: the worker needs its last $what \(/,
         "$what: the log says it";
 
-    # The worker has served a later one, so these are as they will stay.
+    # The worker has served a later one, so these will stay.
     my @open = grep { !$silent[$_]->at_eof(0) } 0 .. $#silent;
     cmp_ok @open, '>', 32, "$what: there is place for many";
     is $open[0], 300 - @open, "$what: the longest silent went";
     is text($silent[$_]->call_tool('hi')), 'hi', "$what: $_ may speak"
         for @open;
 
-    # Of who has gone since; a client that is one too many is refused.
+    # Log lines about closed clients; an excess client is rejected.
     my @more;
     do { push @more, $tg->connect } while is_served($more[-1]);
     cmp_ok @more, '<', 5, "$what: nobody goes who has spoken";
@@ -69,7 +69,7 @@ END
     is text($client->call_tool('hi')), 'hi', "$how: one who has spoken";
     my @half =
         map { Toolgate::Client->connect("$dir/half.sock") } 1 .. 200;
-    # As far as the first message of TLS, which never ends.
+    # Up to an incomplete first message of TLS.
     if ($how eq 'ssl') {
         eval { $_->send_raw("\x16\x03\x01\x02\x00\x01") } for @half;
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A thousand clients that send a byte at a time: each is answered in the end,
-# and those who behave all the while.
+# A thousand clients that send byte by byte: each is answered in the end, and
+# others all the time.
 
 use POSIX ();
 

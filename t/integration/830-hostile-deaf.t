@@ -1,13 +1,13 @@
 #!/usr/bin/perl
-# Clients that ask for a lot and never read it: they are not read from
-# without end, and closed in time.
+# Clients that send many requests and never read: the worker stops reading from
+# them, and closes them in time.
 
 use Toolgate::Test;
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new(head => 'tool_send_timeout 3s;');
-# What one of them may keep is 256 KiB of answers, a call's arguments and as
-# much room as a buffer that has doubled.
+# One of them uses 256 KiB of responses, a call's arguments and as much room as
+# a doubled buffer.
 $hostile->run([ [ deaf => connections => 60 ] ], memory => 60 * 1024);
 like $hostile->tg->log, qr/client did not read its answers/,
     'the log says it';

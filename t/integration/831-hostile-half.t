@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that close their sending half right behind their requests: each
-# request is answered, and then the connection ends.
+# Clients that shut down writing after their requests: each request is answered,
+# then the connection ends.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

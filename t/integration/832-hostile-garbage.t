@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Bytes that are no message of any dialect: a parse error where the contract
-# has one, the end of the connection where it says so.
+# Bytes that are no message of any dialect: a parse error or the end of the
+# connection, by the contract.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Ten megabytes of opening brackets, in each dialect: refused at the 129th.
+# Ten megabytes of opening brackets, in each dialect: rejected at the 129th.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

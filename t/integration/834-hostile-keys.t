@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Objects with a million members: as arguments, where a schema allows them
-# and where it does not, and as an envelope.
+# Objects with a million members: as arguments, with and without permission of
+# the schema, and as an envelope.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

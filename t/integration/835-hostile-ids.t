@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Ids, progress tokens and names of a megabyte: none of them comes back.
+# Ids, progress tokens and names of a megabyte: none is returned.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

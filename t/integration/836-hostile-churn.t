@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Clients that come and go at full speed, with and without a word.
+# Clients that connect and close at full speed, with and without requests.
 
 use Toolgate::Test;
 use Toolgate::Hostile;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that take all connections, or all descriptors: those who were there
-# are served on, their programs too, and the worker keeps some for itself.
+# Clients that use all connections, or all descriptors: existing clients and
+# their programs are served, and the worker keeps some for itself.
 
 use Toolgate::Test;
 use Toolgate::Hostile;
@@ -14,7 +14,7 @@ for my $way (@ways) {
     my $hostile = Toolgate::Hostile->new(
         events => $events,
         main   => $main,
-        # No call yet: the way to the runner is not there when all is taken.
+        # No call yet: the runner is not connected when all are used.
         calls => 3,
     );
     my $tg = $hostile->tg;
@@ -30,7 +30,7 @@ for my $way (@ways) {
     $attacker->go;
     $hostile->serve;
     is $attacker->ended, 'done', "$what: no more was asked";
-    # A runner's connection has come since.
+    # A runner's connection has been added.
     $hostile->{fds}++;
     $hostile->look;
     $tg->stop;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that each have sent nine megabytes of a message, and do not go on:
-# what the worker keeps for all of them has a bound.
+# Clients that have each sent nine megabytes of an incomplete message: the
+# worker's memory has a bound.
 
 use Toolgate::Test;
 use Toolgate::Hostile;
@@ -20,7 +20,7 @@ cmp_ok $closed, '>', 10, 'some of them were closed';
 cmp_ok $open, '>', 5, 'the others are served';
 $hostile->serve;
 is $attacker->ended, 'done', 'and get their answers';
-# Half of a buffer that has doubled was never touched.
+# Half of a doubled buffer was never touched.
 $hostile->look(memory => 300 * 1024);
 
 done_testing;

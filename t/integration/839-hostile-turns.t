@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# Who floods a worker waits for those who do not: what a light client sends
-# is served before the flood is over, though the flood came first.
+# A client that floods a worker waits for others: a light client is served
+# before the end of the flood, although the flood came first.
 
 use Toolgate::Test;
 use Toolgate::Hostile;
 
-# What takes as many steps as a frame has, of few bytes.
+# As many steps as a frame has, with few bytes.
 my $hostile = Toolgate::Hostile->new(head => <<'END');
 tool fork {
     input_schema '{"type":"object","properties":{"x":{"$ref":"#/$defs/fork"}},
@@ -17,13 +17,13 @@ tool fork {
 END
 my $tg = $hostile->tg;
 my @all = map { $tg->connect } 1 .. 4;
-# They are relay clients, of whom each frame of no known kind leaves a line.
+# They are relay clients: each frame of an unknown kind is logged.
 Toolgate::Attacks::check($_, 'relay', 'before') for @all;
 my $light = pop @all;
 my $from = $tg->log_size;
 
-# All that comes while a worker is stopped it finds in one round: the flood
-# first, as it came first.
+# A stopped worker finds all input in one iteration: the flood first, because it
+# came first.
 my $frame = '{"kind":"x"}' . "\n";
 my @sent = stopped(
     sub {
@@ -54,7 +54,7 @@ cmp_ok $last, '>', $count{$first} + 1, 'who floods takes turns with others';
 
 $_->close for @all, $light;
 
-# A batch is divided, too: each of its requests leaves a line.
+# A batch is divided, too: each of its requests is logged.
 my ($greedy, $other) = map { $tg->connect } 1 .. 2;
 $_->rpc('ping') for $greedy, $other;
 my $twice = '{"jsonrpc":"2.0","method":"x","method":"y"}';
@@ -74,7 +74,7 @@ is "@{[ sort { $a <=> $b } values %count ]}", '1 1000', 'each was served';
 cmp_ok $at, '<', @order / 2, 'the light one in the middle of the batch';
 $_->close for $greedy, $other;
 
-# A call whose check has taken long ends its turn, before what comes with it.
+# A call with a long validation ends its time slice, before further input.
 ($greedy, $other) = map { $tg->connect } 1 .. 2;
 $_->rpc('ping') for $greedy, $other;
 my $costly = Toolgate::Attacks::call_of('jsonrpc', 1, 'fork',
@@ -95,7 +95,7 @@ is "@{[ sort { $a <=> $b } values %count ]}", '1 3', 'each was served';
 is $count{ $order[0] }, 1, 'the light one before the second of the greedy one';
 $_->close for $greedy, $other;
 
-# And a flood that goes on: each of its calls is answered once.
+# A continuing flood: each of its calls is answered once.
 my $calls = Toolgate::Test::is_san() ? 4000 : 40_000;
 $hostile->run([ map { [ flood => calls => $calls ] } 1 .. 3 ]);
 

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # No memory, at every point of a call: the first allocation fails, then the
-# second, and so on until the whole call needs none of those that are left.
-# Each time the client gets its answer, an error, or a closed connection, and
-# nothing of it is left in the worker.
+# second, and so on up to the last. Each time the client gets its response, an
+# error, or a closed connection, and nothing is left in the worker.
 
 use Toolgate::Test;
 use Toolgate::Faults;

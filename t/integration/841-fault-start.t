@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Whatever fails on the way to a runner that is not there yet: memory, each
-# system call, the start of the program.  The call that waits for it gets its
-# answer or an error, once, and the next one is served.
+# Every failure on the way to a runner that is not running: memory, each system
+# call, the start of the program. The waiting call gets a response or an error,
+# once, and the next one is served.
 
 use Errno qw(EAGAIN EMFILE ENFILE ENOMEM ENOSPC);
 
@@ -17,7 +17,7 @@ my $talks = Toolgate::Talks->new($tg, $faults);
 my $worker = $talks->worker;
 my $talk = Toolgate::Talks::named('a program');
 
-# Fault after fault, until one is too far away to happen.
+# One fault after the other, until one comes too late to happen.
 sub row {
     my ($what, $fault) = @_;
     my %how;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Reads and writes that move less than they could, at every length, EAGAIN
-# and EINTR in between: nobody sees a difference.
+# Reads and writes that transfer less, at every length, with EAGAIN and EINTR:
+# nobody notices.
 
 use Errno qw(EINTR);
 

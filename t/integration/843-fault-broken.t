@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Connections that break at any read and any write, those of clients and that
-# of the runner: the client concerned gets an error or the end, no other one
-# notices, and nothing is left.
+# Connections that break at any read or write, of clients and of the runner: the
+# client gets an error or the end, no other one notices, and nothing is left.
 
 use Errno qw(ECONNRESET ENOBUFS EPIPE);
 

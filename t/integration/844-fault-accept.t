@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Clients that cannot be accepted: no descriptor, no memory, one that left
-# before its turn.  Those who are there are served meanwhile, and those who
-# wait once there is room again.
+# Clients that cannot be accepted: no descriptor, no memory, or closed before.
+# Existing clients are served meanwhile, and waiting ones once there is room
+# again.
 
 use Errno qw(ECONNABORTED EMFILE ENFILE ENOMEM ENOSPC);
 
@@ -26,7 +26,7 @@ for my $way (
 {
     my ($name, $error, $times) = @$way;
     $faults->arm($worker, accept => [ $error, 1, $times - 1 ]);
-    # It waits in the queue of the socket: NGINX tries again after a while.
+    # It waits in the socket's queue: NGINX tries again after a while.
     my $client = $tg->connect;
     $client->send_raw($talk->[2][0]);
     wait_for { $faults->failed > 0 } 'the fault';
@@ -38,7 +38,7 @@ for my $way (
     is $talks->hold($talk), 'answered', "$name: and so is the next one";
 }
 
-# It was accepted, but the worker could not listen to it.
+# It was accepted, but the worker could not watch it.
 for my $error (ENOMEM, ENOSPC) {
     $faults->arm($worker, epoll => [ $error, 1 ]);
     isnt $talks->hold($talk), 'failed', 'no event: served, or closed';

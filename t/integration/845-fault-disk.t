@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A disk that is full: the logs of NGINX, of its clients and of the runner
-# cannot be written.  Everybody is served as ever.
+# A full disk: the logs of NGINX, of its clients and of the runner cannot be
+# written. All are served as usual.
 
 use Toolgate::Test;
 use Toolgate::Talks;
@@ -8,7 +8,7 @@ use Toolgate::Talks;
 plan skip_all => 'no /dev/full' if !-c '/dev/full';
 
 my $tg = Toolgate::Test->new(workers => 1);
-# The first one is what NGINX and the runner have as stderr.
+# The first one is stderr of NGINX and the runner.
 my $main = "error_log /dev/full debug;\n";
 my $stream = <<'END';
 log_format tools '$remote_addr $tool_name $tool_status $bytes_sent';
@@ -28,7 +28,7 @@ for my $round (1 .. 10) {
 }
 pass 'all talks are as ever';
 
-# Through a reload, too; and the runner starts anew.
+# Over a reload, too; and the runner starts again.
 $tg->reload("$tools tool new { return new; }", main => $main,
     stream => $stream);
 $talks = Toolgate::Talks->new($tg, undef);

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Sessions that go to another worker while something fails, in the worker that
-# they leave or in the one that takes them: memory, the sending, the taking.
-# Each goes on as if nothing had been or is closed, never half of either.
+# Sessions move while something fails in the old or the new worker: memory,
+# sending, receiving. Each continues unchanged or is closed, never half.
 
 use Errno qw(EAGAIN EINTR EMFILE ENOBUFS ENOMEM ETOOMANYREFS);
 
@@ -20,8 +19,8 @@ my $large = 'x' x 900_000;
 my $call = Toolgate::Talks::tool_call('jsonrpc', 1, 'echo', $large);
 my $half = length($call) / 2;
 
-# What a client has done when the reload comes, and what it does then; each
-# waits for one line in the end.
+# What a client has done before the reload, and does then; each waits for one
+# line in the end.
 my @clients = (
     [
         'idle',
@@ -40,11 +39,11 @@ my @clients = (
     ],
 );
 
-# 'served', 'failed' (an error that says why) or 'closed'.
+# Returns 'served', 'failed' (an error with a reason) or 'closed'.
 sub end_of {
     my ($client, $name, $then) = @_;
     my $line;
-    # The second one is there to see that it stays.
+    # The second one checks that it stays.
     if (!eval {
         $then->($client);
         $line = $client->recv_line;
@@ -61,7 +60,7 @@ sub end_of {
     return 'served';
 }
 
-# One reload with all clients: how each ended.
+# Reloads with all clients. Returns how each ended.
 sub move {
     my ($where, %fault) = @_;
     my @all = map { $tg->connect } @clients;
@@ -71,7 +70,7 @@ sub move {
         $faults->arm($old, %fault);
         kill HUP => $tg->master_pid;
     } else {
-        # The old one sleeps until the new one is there, and has its fault.
+        # The old one is stopped until the new one exists, and has its fault.
         stopped(
             sub {
                 kill HUP => $tg->master_pid;
@@ -86,20 +85,20 @@ sub move {
             },
             $old);
     }
-    # As long as it is there it may be asked for a client's bytes.
+    # As long as it exists, a client's bytes may be read from it.
     wait_for { !is_alive($old) } 'the old worker to go';
     my %how;
     $how{ end_of($all[$_], $clients[$_][0], $clients[$_][2]) }++
         for 0 .. $#all;
     my $failed = $faults->failed;
     $faults->calm;
-    # Whoever comes is served, whatever has failed.
+    # New clients are served, whatever has failed.
     my $said = text_of($tg->connect->call_tool(hi => {}));
     die "a new client got $said\n" if $said ne 'hi';
     return ($failed, \%how);
 }
 
-# It has come so far that it accepts.
+# Waits until the new worker accepts.
 sub serves {
     my ($pid) = @_;
     my $client = $tg->connect;

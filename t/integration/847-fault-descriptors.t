@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A runner without enough descriptors for all the programs that it shall run:
-# each call gets its answer or an error that says why, once, and afterwards
-# all is as before.
+# A runner without enough descriptors for all its programs: each call gets a
+# response or an error with the reason, once, and afterwards everything works.
 
 use POSIX ();
 
@@ -24,8 +23,8 @@ my $fds = fd_count($runner);
 like slurp("/proc/$runner/limits"), qr/^Max open files +48 /m,
     'the runner has few descriptors';
 
-# More programs than there are descriptors for, all at once: those that were
-# started wait, so that none makes room for another.
+# More programs than descriptors, all at once: started ones wait, so that none
+# frees its descriptors for another.
 my $count = 40;
 my %open = map { $client->request('tools/call',
     { name => 'wait', arguments => { n => $_ } }) => $_ } 1 .. $count;
@@ -43,7 +42,7 @@ sub take {
     }
 }
 
-# The first one that could not be started says so; then the others may end.
+# The first failed start reports it; then the others may end.
 take($client->recv_json);
 cmp_ok scalar(keys %failed), '>', 0, 'not all could be started';
 my $writer;

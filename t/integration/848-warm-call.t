@@ -1,5 +1,5 @@
-# A warm call on the static path: no allocation, one read, one write, and no
-# other system call, however many requests one read brings.
+# A warm call on the fast path: no allocation, one read, one write, and no other
+# system call, whatever number of requests one read brings.
 
 use Toolgate::Test;
 use Toolgate::Faults;
@@ -18,7 +18,8 @@ tool echo {
 END
 my ($worker) = $tg->worker_pids;
 $faults->calm($worker);
-# Eight calls are one turn, but not on any machine in 50 microseconds.
+# Eight calls are one time slice, but maybe not on any machine in 50
+# microseconds.
 $faults->stop_clock;
 
 my $call =
@@ -29,14 +30,14 @@ my %request = (
     ipc     => qq({"id":%d,"method":"call_tool",$call),
 );
 
-# How many whole answers there are in these bytes.
+# Returns the number of complete responses in these bytes.
 sub answers {
     my ($dialect, $bytes) = @_;
     return $bytes =~ tr/\n// if $dialect ne 'ipc';
     return length $bytes >= 4 && length $bytes == 4 + unpack 'N', $bytes;
 }
 
-# So many calls in one write, and all their answers.
+# Sends calls in one write, and reads all responses.
 sub talk {
     my ($client, $dialect, $size, $depth) = @_;
     my $text = 'a' x $size;
@@ -44,7 +45,7 @@ sub talk {
         1 .. $depth;
     $bytes = pack 'N/a*', $bytes if $dialect eq 'ipc';
 
-    # What a worker reads while it is still written would come in two reads.
+    # Input that a worker reads while it is written would come in two reads.
     if ($size > 16_000) {
         stopped(sub { syswrite $client, $bytes }, $worker);
     } else {
@@ -81,7 +82,7 @@ for my $work ([ 64, 1 ], [ 64, 8 ], [ 4096, 1 ], [ 16_000, 1 ], [ 65_536, 1 ])
         is $made[0], 0, "$name: nothing is allocated";
         is_deeply [ @made[ 1, 2 ] ], [ $calls, $calls ],
             '... one read and one write each';
-        # One that was stopped tells its log of it.
+        # A worker that was stopped logs it.
         is_deeply [ @made[ 3, 4 ] ], [ 0, 0 ], '... and nothing else is called'
             if $size <= 16_000;
     }

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# The soak, for a few seconds: ./build.sh soak is the same for as long as one
-# likes.
+# The soak test for a few seconds; ./build.sh soak runs it for any time.
 
 use Toolgate::Test;
 use Toolgate::Soak;

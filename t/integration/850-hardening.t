@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Every file that is built is hardened: what of it the linker and the compiler
-# leave to see is looked for in it.
+# Every built file is hardened, as far as the files show it.
 
 use Toolgate::Test;
 
@@ -20,7 +19,7 @@ sub readelf {
     return $out;
 }
 
-# What this compiler knows of hardening.sh's list.
+# What this compiler supports of hardening.sh's list.
 my ($status, $flags) = run_command({}, 'sh',
     "$top/module/build/hardening.sh", $cc, 'cc');
 is $status, 0, 'hardening.sh';
@@ -50,8 +49,8 @@ for my $name (qw(toolgate toolgate-bridge toolgate-runner
     like $symbols, qr/__\w+_chk\b(?<!__stack_chk)/,
         "$name: its copies are checked";
 
-    # The compiler's own word for each of our files; it says nothing where
-    # CFLAGS turned that off.
+    # The compiler's options in the debug information, for each of our files;
+    # absent if CFLAGS turned that off.
     my %unit = reverse readelf('--debug-dump=info', $file)
         =~ /DW_AT_producer\s*: (.*)\n(?:.*\n)*?.*DW_AT_name\s*: .*?(\S+)\n/g;
     my @ours = grep {m{(?:^|/)module/\w+/\w+\.c$}} keys %unit;

@@ -1,5 +1,5 @@
-# The bench: both servers answer its load generator in every dialect, and a
-# wrong answer does not go unnoticed.
+# The bench: both servers answer its load generator in every dialect, and it
+# detects a wrong response.
 
 use Toolgate::Test;
 use Toolgate::Bench;

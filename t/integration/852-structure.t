@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# ./build.sh structure: its numbers for a tree of three files, and a circle
-# that is found, and fails the lint of a folder that must have none.
+# ./build.sh structure: its numbers for a tree of three files, and a circle,
+# which fails lint in a folder that must have none.
 
 use File::Path qw(make_path);
 use Toolgate::Test;
@@ -56,8 +56,8 @@ my ($status, $out) = structure('--circles', $tree, "$tree/build", 'core');
 is $status, 0, 'no circle: to know a module is none';
 is $out, '', 'and nothing to say';
 
-# Folder, files, lines, comment, their median and longest, of those too long;
-# functions, their median and longest, of those too long; circles, files.
+# Folder, files, lines, comment, their median and maximum, number of too long
+# ones; functions, their median, maximum and too long ones; circles, files.
 my $row = qr/^core +4 +91 +4% +14 +65 +0 +4 +4 +64 +1 +0 +0$/m;
 ($status, $out) = structure($tree, "$tree/build");
 is $status, 0, 'the table';

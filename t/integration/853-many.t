@@ -1,8 +1,7 @@
 #!/usr/bin/perl
-# Many calls, of every handler that no test of its own makes so many of: they
-# leave no process, no descriptor and no memory, in the worker, in the runner
-# or behind; nor do clients that cancel theirs or go.  TOOLGATE_TEST_CALLS says
-# how many of each.
+# Many calls of every handler without such a test: they leave no process,
+# descriptor or memory, in the worker, the runner or behind; nor do clients that
+# cancel or close. TOOLGATE_TEST_CALLS is the number of each.
 
 use Toolgate::Test timeout => $ENV{TOOLGATE_TEST_CALLS} ? 36_000 : 3600;
 use Toolgate::Many;
@@ -19,7 +18,7 @@ tool echo { description "Says it."; return $tool_arg_key; }
 END
 my $tg = Toolgate::Test->new(workers => 1);
 my $web = Toolgate::Web->new($tg, is_silent => 1);
-# While other tools are called, nobody asks for it.
+# Nobody calls it while other tools are called.
 my @patient = ('idle=36000');
 my $mcp = Toolgate::McpWeb->new($tg, 'silent', @patient, '--', @patient);
 my $path = $there->socket_path;
@@ -33,7 +32,7 @@ tool return { return \$tool_arg_key; }
 tool tell { broadcast told; }
 tool who { clients; }
 END
-# One is a child of the runner's, one is there, one speaks HTTP.
+# One is a child of the runner's, one runs by itself, one uses HTTP.
 my @tools = qw(return exec http child_echo there_echo url_echo);
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
@@ -48,7 +47,7 @@ calls($client, 'exec', 100);
 my $runner = $tg->runner_pid;
 my $status = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
 
-# A process's own, in KiB: broadcasts are in a page that workers share.
+# Returns a process's own memory, in KiB: without pages that workers share.
 sub memory {
     my ($pid) = @_;
     return (slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
@@ -65,7 +64,7 @@ sub sizes {
     };
 }
 
-# What clients left is gone, and there is room for calls.
+# Waits until clients are gone, and there is room for calls.
 sub settle {
     wait_for {
         return if text_of($client->call_tool('who')) !~ /\A\{"count":1,/;
@@ -81,7 +80,7 @@ sub leave_all {
     settle();
 }
 
-# Each is answered, and told to the one client that there is.
+# Each is answered, and sent to the only client.
 sub broadcasts {
     my ($n) = @_;
     my ($told, $answered) = (0, 0);
@@ -96,14 +95,14 @@ sub broadcasts {
     return "$told told, $answered answered";
 }
 
-# First as many connections as there may be, and their buffers.
+# First the maximum number of connections, and their buffers.
 leave_all($_), calls($client, $_, $calls{$_} ? 300 : 5000) for @tools;
 broadcasts(1000);
-# AddressSanitizer keeps 256 MiB of what was freed.
+# AddressSanitizer keeps 256 MiB of freed memory.
 my $more = $is_san ? 448 * 1024 : 3072;
 my ($before, $after) = ({}, sizes());
 
-# Allocators take what a first rush needs; what leaks goes on growing.
+# Allocators keep the memory of a first peak; a leak grows each time.
 for my $round (1 .. 3) {
     $before = $after;
     for my $tool (@tools) {
@@ -117,8 +116,8 @@ for my $round (1 .. 3) {
     settle();
     wait_for {
         $after = sizes();
-        # 64 calls run at once, and have left a connection each, or none yet;
-        # of the HTTP server that is a process.
+        # 64 concurrent calls have left a connection each, or none; the HTTP
+        # server has a process for each.
         return !grep { !/^memory/ && $after->{$_} > $before->{$_} + 72 }
             keys %$after;
     }

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A warm call of a program costs its worker four allocations, as it did before
-# lines could continue `exec`: who uses none of that pays nothing, and who
-# does, no more.
+# A warm call of a program costs its worker four allocations, as before `exec`
+# could continue on further lines: no more for either form.
 
 use Toolgate::Test;
 use Toolgate::Faults;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Outputs of programs that are costly to write as JSON, or never end: another
-# client's program is answered meanwhile, and what no frame carries is refused
-# as soon as that is known.
+# Outputs of programs that are costly to write as JSON, or endless: another
+# client's program is answered meanwhile, and an output that exceeds a frame
+# fails as soon as that is known.
 
 use Toolgate::Test;
 
@@ -32,8 +32,8 @@ sub run_ok {
     return ($reply->{result}{content}[0]{text} // '') eq "hello\n";
 }
 
-# Beside many that are answered at the same time: as soon as one of them is
-# there, a small answer comes before the last.
+# Beside many that are answered at once: once one response is there, a small one
+# comes before the last.
 my %nul = map { $_ => 1 }
     map { $caller->request('tools/call', { name => 'nul' }) } 1 .. 20;
 my $n = 0;
@@ -47,12 +47,12 @@ while (%nul) {
 }
 is $n, 20, 'others are served between large answers';
 
-# Twelve millions of NUL are 72 MB of JSON: it does not have to end by itself.
+# Twelve million NULs are 72 MB of JSON: the program need not end first.
 my $text = text_of($caller->call_tool('large'));
 like $text, qr/larger than 64 MiB when written as JSON|bytes/,
     'an output that no frame carries is refused at once';
 
-# Floods that go on until they are ended.
+# Floods that continue until they are ended.
 for my $name (qw(endless errors both)) {
     my $id = $caller->request('tools/call', { name => $name });
     my ($served, $peak) = (0, rss_kb($runner));

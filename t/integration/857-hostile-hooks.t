@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Webhooks whose receiver takes them and never answers: those to another
-# receiver are sent all the same.  And many rules that are due at once: each of
-# them fires, and another client's program is answered meanwhile.
+# Webhooks whose receiver never answers: those to another receiver are still
+# sent. And many rules that are due at once: each fires, and another client's
+# program is answered meanwhile.
 
 use Toolgate::Test;
 use Toolgate::Clock;

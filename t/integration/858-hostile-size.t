@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# Answers that are larger than any message of their client: the runner refuses
-# them and sends no more than that to the worker.  Arguments that no program can
-# be given: the worker refuses them and does not ask the runner.
+# Responses that exceed their client's maximum: the runner replaces them and
+# sends no more to the worker. Arguments that are too large for a program: the
+# worker rejects them without the runner.
 
 use Toolgate::Test;
 
-# By how many KiB the memory of a process grew at most while something was done.
+# Returns the peak growth of a process during some code, in KiB.
 sub grown {
     my ($pid, $do) = @_;
     my $before = rss_kb($pid);
@@ -16,7 +16,7 @@ sub grown {
     return $peak - $before;
 }
 
-# Sanitizers hold memory of their own.
+# Sanitizers use memory themselves.
 sub is_below {
     my ($kb, $most, $name) = @_;
     return pass("$name: not measured") if Toolgate::Test::is_san();
@@ -48,7 +48,7 @@ while (my $line = readline) {
         : qq("error":{"code":-32601,"message":"no"}}\n);
 }
 END
-# A backend: what a call wants is how many bytes it is answered with.
+# A backend: a call has the size of its response.
 my $backend = $tg->file('backend.pl', <<'END', 0755);
 use strict;
 use warnings;
@@ -114,7 +114,7 @@ exec 'perl', $backend, $tg->dir . '/backend' if $pid == 0;
 wait_for { -e $tg->dir . '/backend' } 'the backend';
 my $runner = $tg->runner_pid;
 
-# Much less than what is refused, and more than all else.
+# Much less than what is rejected, and more than all else.
 my $little = 8192;
 my ($kb, $reply);
 
@@ -173,7 +173,7 @@ refused(result => 20_000_063, 'a result');
 refused(s_big => 20_000_039, 'a result of an MCP server');
 is length text_of($client->call_tool('fits')), 9_000_000, 'what fits is sent';
 
-# In `ipc`, of a result only its texts count; others are no such message.
+# In `ipc`, only the texts of a result count.
 my $ipc = $tg->connect;
 $kb = grown($worker, sub { $reply = $ipc->ipc_call('s_big') });
 is $reply->{error}{type}, 'IPCMessageSizeError', 'a result in ipc is refused';

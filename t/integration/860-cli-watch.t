@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# toolgate watch prints what a client is told unasked: broadcasts, and that the
-# list of tools has changed; over reloads and another NGINX, until it is
-# interrupted.  And TOOLGATE_DEBUG, which shows each message of a command.
+# toolgate watch prints notifications: broadcasts, and changes of the list of
+# tools, over reloads and another NGINX, until it is interrupted. And
+# TOOLGATE_DEBUG, which shows each message of a command.
 
 use Toolgate::Test;
 
@@ -18,21 +18,21 @@ sub watch {
     return $watch;
 }
 
-# It listens, and has said so.
+# Waits until it listens, as it prints.
 sub watches {
     my ($watch) = @_;
     wait_for { $watch->stderr =~ /^toolgate: watching .*\n\z/m }
         'it to listen';
 }
 
-# Its next line.
+# Returns its next line.
 sub line {
     my ($watch) = @_;
     wait_for { $watch->fill(time + 0.1); $watch->buffered =~ /\n/ } 'a line';
     return $watch->recv_line;
 }
 
-# To how many clients it went, which the one that asks is one of.
+# Broadcasts. Returns the number of clients, including the caller.
 sub news {
     my ($params) = @_;
     return $tg->connect->rpc('news', $params)->{result}{clients};
@@ -67,8 +67,8 @@ unlike $watch->stderr, qr/lost/, 'over the same connection';
 $tg->stop;
 $tg->start;
 
-# A worker that ends may have taken one of them in its last moment, and greeted
-# it: only when the next NGINX knows both have they left all others.
+# An exiting worker may have accepted one of them: they have left it when the
+# next NGINX knows both.
 wait_for { news({ n => 2 }) == 3 } 'the next NGINX to have both';
 watches($_) for $watch, $json;
 news({ n => 2 });

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# What stands in a trace: each frame of each dialect, both ways, whichever
-# worker has the connection, whole or cut; and that a reader of MessagePack
-# that is not ours finds the same in it.
+# The content of a trace: each frame of each dialect, in both directions, in any
+# worker, whole or cut; and another reader of MessagePack finds the same.
 
 use Toolgate::Test;
 use Toolgate::Trace;
@@ -43,7 +42,7 @@ END
 $tg->conf($conf, stream => $stream)->start;
 my %mine;
 
-# The frames of a client: direction, dialect and body of each.
+# Returns the frames of a client: direction, dialect and body of each.
 sub of {
     my ($client, $path) = @_;
     my ($first) = grep { ($_->{body} // '') eq $mine{$client} }
@@ -54,7 +53,7 @@ sub of {
             $first->{connection});
 }
 
-# A client that is known by the first line that it sends.
+# Returns a client that is known by its first line.
 sub client {
     my ($first) = @_;
     my $client = $tg->connect;
@@ -62,7 +61,7 @@ sub client {
     return $client;
 }
 
-# The next message of ipc, as it came.
+# Returns the next message of ipc, as received.
 sub prefixed {
     my ($client) = @_;
     return $client->recv_bytes(unpack 'N', $client->recv_bytes(4));

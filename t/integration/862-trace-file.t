@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The file of a trace: opened anew with NGINX's other logs, nothing of it lost
-# at a reload or quit; and when nobody takes what is written, as the disk is
-# full or hangs, nothing stops, and the trace itself tells what it has lost.
+# The file of a trace: reopened with NGINX's other logs, nothing lost at a
+# reload or quit; and if the disk is full or hangs, nothing stops, and the trace
+# counts the lost records.
 
 use Fcntl qw(O_RDWR O_NONBLOCK);
 use POSIX ();
@@ -20,7 +20,7 @@ sub body {
     return "tool_trace $name body=4k;\ntool hi { return \$tool_arg_n; }";
 }
 
-# So many calls, each of a client of its own; their numbers.
+# Makes a number of calls, each by its own client. Returns their numbers.
 sub calls {
     my ($count) = @_;
     my @n = map { ++$serial } 1 .. $count;
@@ -30,8 +30,7 @@ sub calls {
     return @n;
 }
 
-# The calls that were traced, once with their question and once with their
-# answer.
+# Returns the traced calls, with one request and one response each.
 sub traced {
     my (@names) = @_;
     my %seen;
@@ -127,7 +126,7 @@ pass 'nor does one that hangs, with far more than there is a buffer for';
 $tg->wait_log(qr/pipe\.trace" cannot be written; 1 frame was lost so far/);
 open my $file, '>', "$dir/read.trace" or die "read.trace: $!";
 
-# What the thread has written by now, or until there is enough.
+# Reads what the thread has written, or until there is enough.
 sub drain {
     my ($enough) = @_;
     wait_for {

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Mistakes in tool_trace: nginx -t finds each, says in which line it stands and
-# what to write instead.
+# Mistakes in tool_trace: nginx -t finds each, with line and correction.
 
 use POSIX ();
 use Toolgate::Test;
@@ -49,7 +48,7 @@ like $out,
     qr/"\S+calls\.log" is already the file of a log; give the trace another/,
     'not into a log';
 
-# Nothing is made while there is a mistake, nor by who only signals.
+# No file is created with a mistake, nor by a process that only signals.
 ok !glob($tg->dir . '/*.trace'), 'no file was made';
 ($status, $out) = $tg->test_conf(<<'END');
 tool_trace /dev/null body=0 if=$tool_client_pid;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# toolgate trace: a line for each frame, those that are chosen, as text and
-# JSON; files that are cut, wherever that is; and one that grows, is replaced
-# or emptied while it is followed.
+# toolgate trace: a line for each frame, selected ones, as text and JSON; files
+# that are cut anywhere; and a file that grows, is replaced or emptied while it
+# is followed.
 
 use Toolgate::Test;
 use Toolgate::Trace;
@@ -76,7 +76,7 @@ for my $row (
 
 # --- files that are cut ---------------------------------------------------
 
-# Where records end.
+# The ends of records.
 my @ends;
 for my $length (1 .. length $whole) {
     my $cut = $tg->file('cut.trace', substr $whole, 0, $length);
@@ -90,8 +90,8 @@ for my $length (1 .. length $whole) {
 is scalar @ends, 6, 'cut anywhere, it has what is whole';
 is $ends[-1], length $whole, 'to the end';
 
-# Half a record, as a full disk leaves it, with whole ones behind it: and the
-# same without a beginning.
+# Half a record, as a full disk leaves it, before whole ones; and without its
+# beginning.
 for my $at ($ends[0] - 1, $ends[0] - 30, $ends[1] + 1, 1, $ends[3] + 90) {
     my $begun = scalar grep { $_ <= $at } @ends;
     my $cut = $tg->file('cut.trace', substr($whole, 0, $at) . $whole);
@@ -148,7 +148,7 @@ sub add {
 }
 my $follow = $tg->spawn({}, "$BUILD/toolgate", 'trace', $growing, '-f');
 
-# It has printed so many lines in all.
+# Waits until it has printed this number of lines in all.
 my $printed = 0;
 
 sub prints {

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Every transcript, against a program that has libtoolgate: each on a server
-# as its headers ask for, in all three kinds of loops.
+# Every transcript against a program with libtoolgate: on a server according to
+# its headers, in all three kinds of loops.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -19,7 +19,7 @@ for my $kind (@Toolgate::Host::KINDS) {
             Toolgate::Host->start($tg, $kind, %option);
         $host->do('start') if $host->do('state') == 0;
 
-        # Of what is large, pieces would only take long.
+        # Pieces of large messages would only take long.
         for my $piece (undef, $transcript->header('heavy') ? () : 5) {
             my $why = $transcript->play($host->connect_to, $piece);
             ok !$why,

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The life of a server in a program: what is there when, under which names,
-# for whom, and that nothing is left behind.
+# The life of a server in a program: its files, their names and owners over
+# time, and that nothing is left.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -117,7 +117,7 @@ $hosts[1]->send_raw("exit\n");
 $hosts[1]->wait_exit;
 is_deeply [ $hosts[1]->files ], [], 'exit() leaves nothing behind';
 
-# Its end of file comes in the middle of things.
+# Its end of file comes during other work.
 my $host = Toolgate::Host->start($tg, 'thread');
 $host->do('start');
 my $client = $host->connect_to;

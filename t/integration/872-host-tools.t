@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools and methods of a program: what they are called with, what becomes of
-# their answers, and what is told when there are others.
+# Tools and methods of a program: the arguments of calls, their responses, and
+# notifications of changes.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -41,7 +41,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $host->connect_to->rpc('sum', [ 1, 2, 4 ])->{result}, 7,
         'params by position';
 
-    # As they are written, and as they are read.
+    # As written, and as read.
     my $many = join ',', map {qq("m$_":[$_,{}])} 1 .. 20;
     my @written = (
         [ '{"text":"plain"}', 'plain' ],

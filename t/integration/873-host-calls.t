@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # Calls of a program's tools: answered later, from threads, with progress;
-# cancelled, by whomever; and clients that are too many, silent or deaf.
+# cancelled by anyone; and clients that are too many, silent or do not read.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -28,7 +28,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     # --- later, from threads ---
     my @told;
     my $message;
-    # Where all of it comes at once, the answer is told alone.
+    # If all of it comes at once, only the response is reported.
     wait_for {
         call($client, 1, 'later', _meta => { progressToken => 'p' });
         while (($message = $client->recv_json)->{method}) {
@@ -66,7 +66,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'a client that goes takes its calls along, and no others';
     wait_for { $host->do('clients') == 1 } 'its end';
 
-    # In ipc nothing is read meanwhile, but its end is noticed.
+    # In ipc nothing is read meanwhile, but the close is detected.
     my $ipc = $host->connect_to;
     $ipc->send_ipc({ method => 'call_tool',
         params => { name => 'hang', arguments => {} } });
@@ -115,7 +115,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $_->close for @more;
     wait_for { $host->do('clients') == 1 } 'one client';
 
-    # Who reads nothing holds nobody else, and is closed in the end.
+    # A client that does not read delays nobody, and is closed in the end.
     my $deaf = $host->connect_to;
     $host->do('tool ten');
     call($deaf, $_, 'ten') for 1 .. 3;
@@ -123,7 +123,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     pass 'who does not read is closed';
     wait_for { $host->do('clients') == 1 } 'its end';
 
-    # Nor does who sends no more, and reads nothing either, stay for ever.
+    # A client that neither sends nor reads is closed, too.
     $deaf = $host->connect_to;
     for (1 .. 3) {
         call($deaf, $_, 'echo', arguments => { text => 'x' x 120_000 });

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Clients that do not come by the socket: the transport "sdk", whose messages
-# the program carries, and clients at descriptors.
+# Clients without the socket: the transport "sdk", whose messages the program
+# carries, and clients at descriptors.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -12,7 +12,7 @@ use Socket qw(SOCK_STREAM);
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 
-# What a link is told next, as JSON.
+# Returns the next message to a link, as JSON.
 sub told {
     my ($host, $link) = @_;
     return decode_json($host->event(qr/^link $link /) =~ s/^link $link //r);

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Children of a program that has a server: they have none of it, whatever
-# becomes of them.
+# Child processes of a program with a server have nothing of it.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -12,7 +11,7 @@ my $tg = Toolgate::Test->new;
 
 sub text { return $_[0]{result}{content}[0]{text} }
 
-# One that no reader or writer of it waits for.
+# Returns a FIFO that blocks neither reader nor writer.
 sub fifo {
     my ($name) = @_;
     my $path = $tg->dir . "/$name";
@@ -22,7 +21,7 @@ sub fifo {
 }
 
 for my $kind (@Toolgate::Host::KINDS) {
-    # A child that looks for leaks complains of threads that it has not.
+    # In a child, the leak check would complain about missing threads.
     my $host = Toolgate::Host->start($tg, $kind,
         env => $tg->san_env('detect_leaks=0'));
     $host->do('start');
@@ -53,7 +52,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->event(qr/^link 0 /), qr/"id":1/, 'its link works';
     $host->do('link 0 close');
 
-    # Who is not at a socket, but at pipes.
+    # A client at pipes instead of a socket.
     my @pipes = map { fifo("$kind.$_") } qw(in out more err);
     $host->do('serve ' . join ' ', map { $_->{path} } @pipes[ 0, 1 ]);
     $host->do('serve ' . join ' ', map({ $_->{path} } @pipes[ 2, 3 ]),
@@ -64,7 +63,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is text($_->call_tool('echo', { text => 'p' })), 'p', 'two pipes'
         for @piped;
 
-    # A child that stays holds nobody who has gone, nor whom it never served.
+    # A remaining child keeps no client's connection open.
     my $child = $host->do('fork stay');
     my $pid = $host->pid;
     is text($host->connect_to->call_tool('echo', { text => 'b' })), 'b',

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The library as it is installed: the header alone, in C and C++; the two
-# examples, built with pkg-config and with the archive; what is exported; and
-# that a change of the interface is noticed.
+# The installed library: only the header, in C and C++; the two examples, built
+# with pkg-config and with the archive; the exports; and a change of the
+# interface is detected.
 
 use Toolgate::Test;
 use JSON::PP qw(decode_json);
@@ -61,7 +61,7 @@ is shell("g++ -std=c++$_ $flags -x c++ alone.c"), '', "in C++$_"
 
 # --- the examples ---
 
-# Speaks to an example as its agent would, by what it says to start.
+# Plays an example's agent, by the config that it prints.
 sub agent {
     my ($host, $what) = @_;
     my $config = decode_json($host->recv_line)->{mcpServers};

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A server that is started and stopped for each request of an agent, a
-# thousand times, while agents die at random moments: nothing is left, of
-# descriptors, threads, memory, files or processes.
+# A server is started and stopped for each request of an agent, a thousand
+# times, while agents are killed at random: nothing is left of descriptors,
+# threads, memory, files or processes.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -13,7 +13,7 @@ my $requests = $ENV{TOOLGATE_TEST_CALLS} // 1000;
 srand $seed;
 diag "TOOLGATE_STORM_SEED=$seed";
 
-# One request: agents do what they like, and may die in the midst of it.
+# One request: agents do anything, and may be killed during it.
 sub request {
     my ($host) = @_;
     $host->do(rand() < 0.2 ? 'filter echo hang later' : 'filter');
@@ -30,7 +30,7 @@ sub request {
                 : { jsonrpc => '2.0', id => int rand 9, params => $call,
                     method => 'tools/call' });
             $text = rand() < 0.3 ? pack 'N/a*', $text : "$text\n";
-            # The last thing that it sends may be half of one.
+            # Its last message may be incomplete.
             $text = substr $text, 0, rand length $text if rand() < 0.1;
             $agent->send_some($text);
         }
@@ -45,7 +45,7 @@ sub request {
 for my $kind (@Toolgate::Host::KINDS) {
     my $host = Toolgate::Host->start($tg, $kind);
     $host->do('tool later');
-    # What is there for good after the first ones, and a first thread.
+    # What stays after the first ones, and a first thread.
     request($host) for 1 .. 10;
     $host->do('filter');
     $host->do('start');
@@ -54,7 +54,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $before = $host->holds;
     request($host) for 1 .. $requests / @Toolgate::Host::KINDS;
     is_deeply [ $host->files ], [], "$kind: no file is left";
-    # Threads of the program's own may still be on their way out.
+    # Threads of the program's own may still be ending.
     wait_for {
         $host->do('state');
         return $host->holds->{threads} <= $before->{threads};

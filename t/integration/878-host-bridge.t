@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# The bridge in front of a program: as the agent starts it, and what is said
-# of one that does not come up.
+# The bridge in front of a program: as the agent starts it, and its error if the
+# program does not start.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -48,7 +48,7 @@ is text($other->call_tool('echo', { text => 'ipc' })), 'ipc',
     'a bridge that knows ipc alone';
 $other->stop;
 
-# A next request of the same agent: the server was away in between.
+# The agent's next request: the server was down in between.
 $host->do('stop');
 $host->do('start');
 is text($agent->call_tool('echo', { text => 'again' })), 'again',
@@ -86,7 +86,7 @@ fails_with(script('closes', 'exec 0<&- 1>&- 2>&-; exec sleep 600'), 60000,
 $host->do('stop');
 is_deeply [ $host->files ], [], 'nothing is left';
 
-# As a program has it.
+# Returns the entry of a program.
 sub entry {
     my ($entry) = values %{ decode_json($host->do('config'))->{mcpServers} };
     return $entry;

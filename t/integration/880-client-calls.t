@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A program that is a client by libtoolgate, of a server that the test plays
-# and of another program's: what it asks and what becomes of that, from a
-# thread, a loop of its own and libuv's.
+# A program that is a client by libtoolgate, of a server played by the test and
+# of another program's: requests and their results, from a thread, its own loop
+# and libuv's.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -11,7 +11,7 @@ use JSON::PP qw(decode_json);
 my $tg = Toolgate::Test->new;
 my $path = $tg->dir . '/played.sock';
 
-# What a call came to: its class, and the rest.
+# Returns the result of a call: its class, and the rest.
 sub answered {
     my ($host, $n) = @_;
     my $line = $host->event(qr/^answered $n /);
@@ -48,7 +48,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         $host->do('client close');
     }
 
-    # What the first loop of a process opens, libuv keeps.
+    # Descriptors of the first loop of a process, which libuv keeps.
     my $before = $host->holds;
 
     # --- a server that the test plays ---
@@ -109,7 +109,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like answered($host, 6), qr/\{"tools":\[\{"name":"a"\},\{"name":"b"\}\]\}/,
         'a list is whole';
 
-    # Time, and who wants no answer.
+    # Timeouts, and calls without a response.
     $host->do('client begin 50 call t');
     $asked = request($conn, 'tools/call');
     like answered($host, 7), qr/^TimeoutError .*within 50 ms; .*cancelled/,
@@ -125,7 +125,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         $asked->{id}, 'the server is told';
     is $host->do('client cancel 8'), 'ok', 'once more does no harm';
 
-    # Progress gives it its time anew; notifications.
+    # Progress extends the timeout; notifications.
     $host->do('client begin call t');
     $asked = request($conn, 'tools/call');
     $conn->notify('notifications/progress', {
@@ -144,8 +144,8 @@ for my $kind (@Toolgate::Host::KINDS) {
         'one without params';
     is scalar($host->events(qr/^waited/)), 0, 'a callback may not wait';
 
-    # --- it goes, and comes back ---
-    # With a goodbye: what it had not begun is asked again.
+    # --- the server closes and returns ---
+    # With a shutdown notice: calls that it had not started are sent again.
     $host->do('client begin call t');
     $asked = request($conn, 'tools/call');
     $conn->notify('notifications/toolgate/closing', { reason => 'reload' });
@@ -157,7 +157,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->event(qr/^lost/), qr/closes every connection/, 'it was lost';
     $host->event(qr/^connected/);
 
-    # In the midst of an answer, without one.
+    # In the middle of a response, without one.
     $host->do('client begin call t');
     $asked = request($conn, 'tools/call');
     $conn->send_raw(qq({"jsonrpc":"2.0","id":$asked->{id},"result":{"con));
@@ -169,7 +169,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     give($conn, 'initialize', {});
     $host->event(qr/^connected/);
 
-    # Nobody comes back in time.
+    # Nobody returns in time.
     $host->do('client close');
     $host->do('client set grace 100ms');
     $conn = $opened->();
@@ -221,7 +221,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     }
     $host->do('client begin call ten');
     like answered($host, 15), qr/^ ?1000\d{4} bytes/, '10 MB, not waited for';
-    # Where all of it comes at once, the answer is told alone.
+    # If all of it comes at once, only the response is reported.
     my $n = 15;
     wait_for {
         $host->do('client begin call later');
@@ -245,7 +245,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->do('client begin call echo {"text":"still here"}');
     like answered($host, ++$n), qr/still here/, 'costs nothing else';
 
-    # The server goes, and another is there under its name.
+    # The server stops, and another one has its name.
     $other->do('stop');
     $other->do('start');
     $host->do('client begin call echo {"text":"new"}');

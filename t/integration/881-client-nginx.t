@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# A program that is a client by libtoolgate, of NGINX: many calls at once,
-# progress, notifications, and what becomes of all that in a reload, a
-# restart, and when its workers are killed.
+# A program that is a client of NGINX by libtoolgate: many calls at once,
+# progress, notifications, also over a reload, a restart, and killed workers.
 
 use Toolgate::Test;
 use Toolgate::Host;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Many threads of a program that wait for answers by one client, while the
-# server comes and goes; and its children.
+# Many threads of a program that wait for responses of one client, while the
+# server restarts; and its child processes.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -9,7 +9,7 @@ my $tg = Toolgate::Test->new;
 my $server = Toolgate::Host->start($tg, 'thread');
 $server->do('start');
 my $host = Toolgate::Host->start($tg, 'thread');
-# What the first loop of a process opens, libuv keeps.
+# Descriptors of the first loop of a process, which libuv keeps.
 $host->do('cycles 1');
 my $before = $host->holds;
 $host->do('client new ' . $server->socket_path . ' grace=600s');

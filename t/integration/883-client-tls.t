@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # A program that is a client by libtoolgate, over TCP and TLS: names and both
-# sides' certificates verified, as those of the command line are.
+# sides' certificates are verified, as by the command line.
 
 use Toolgate::Test;
 use Toolgate::Host;

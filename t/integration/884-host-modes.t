@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Socket and schema file of a program are nobody else's in the very moment
-# that they are there, whatever the umask; and who reads the schema file finds
-# all of it.
+# A program's socket and schema file are private from the moment of their
+# creation, whatever the umask; and a reader of the schema file finds all of it.
 
 use Toolgate::Test;
 use Toolgate::Host;

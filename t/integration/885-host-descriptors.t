@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A program that has no descriptors left: what fails says why and leaves
-# nothing, and all goes on when there are some again.
+# A program without free descriptors: failures have a reason and leave nothing,
+# and everything works when there are some again.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -11,7 +11,7 @@ my $tg = Toolgate::Test->new;
 
 sub text { return $_[0]{result}{content}[0]{text} }
 
-# So many numbers of descriptors may be used.
+# Sets the limit of descriptors.
 sub limit {
     my ($host, $n) = @_;
     my ($status, $out, $err) = run_command({}, 'prlimit', '--pid', $host->pid,
@@ -19,7 +19,7 @@ sub limit {
     is $status, 0, "$n descriptors" or diag $err;
 }
 
-# The first number that is free: up to it, none can be opened.
+# Returns the first free number: below it, none can be opened.
 sub first_free {
     my ($host) = @_;
     my $pid = $host->pid;
@@ -28,8 +28,8 @@ sub first_free {
     return $n;
 }
 
-# Does it with one descriptor more each time until that goes well: how often
-# it failed.
+# Repeats with one more descriptor each time until it works. Returns the number
+# of failures.
 sub until_it_does {
     my ($host, $command, $error) = @_;
     my $before = $host->holds;
@@ -49,7 +49,7 @@ sub until_it_does {
 for my $kind (@Toolgate::Host::KINDS) {
     my $host = Toolgate::Host->start($tg, $kind,
         env => $tg->san_env('detect_leaks=0'));
-    # What the first loop of a process opens, libuv keeps.
+    # Descriptors of the first loop of a process, which libuv keeps.
     $host->do('cycles 1');
     ok until_it_does($host, 'start', qr/^! OSError .*[Tt]oo many open files/),
         "$kind: a start that has none";
@@ -103,7 +103,7 @@ for my $kind (qw(thread fd)) {
     ok $fine, 'with some it opens';
     $host->event(qr/^connected/);
 
-    # It has none to come back with, for a while.
+    # It has none to reconnect with, for a while.
     $server->do('stop');
     $host->event(qr/^lost/);
     limit($host, first_free($host));

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A program whose memory ends at some allocation while a client comes, calls
-# and goes: who cannot be served is closed or waits, and the next one is
-# served.
+# A program whose memory ends at some allocation while a client connects, calls
+# and closes: a client that cannot be served is closed or waits, and the next
+# one is served.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -10,7 +10,7 @@ use Toolgate::Faults;
 my $tg = Toolgate::Test->new;
 my $faults = Toolgate::Faults->new($tg);
 
-# What a client at it is answered: one text, or undef when it is closed.
+# Returns the response to a client: a text, or undef if it is closed.
 sub talk {
     my ($path) = @_;
     my $client = Toolgate::Client->connect($path);

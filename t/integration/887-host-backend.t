@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A program as the backend of a `pass`: when it stops, each call that it has
-# begun is answered, and what it has not begun is asked of another one.
+# A program as the backend of a `pass`: when it stops, each started call is
+# answered, and others are sent to another backend.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -33,7 +33,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $hang = $client->request('tools/call', { name => "hang_$kind" });
     $host->event(qr/^hangs/);
 
-    # More than one read takes, so that it has some of them when it stops.
+    # More than one read takes, so that it has only some when it stops.
     my @texts = map { "$_ " . 'x' x 4000 } 1 .. $many;
     $client->send_raw(join '', map { Toolgate::Client->encode($_) . "\n" }
             { jsonrpc => '2.0', id => 'stop', method => "stop_$kind" },
@@ -56,7 +56,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is "@wrong", '', 'all others, too, by it or the other one';
     ok $client->is_silent(0.05), 'once each';
 
-    # What it says for that, to whom it says so.
+    # The notice that it sends for that, and to whom.
     $host->do('start');
     my $pass = $host->connect_to;
     $pass->notify('notifications/toolgate/hello',
@@ -69,7 +69,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'the server was stopped', 'then it promises that nothing else began';
     ok $pass->at_eof, 'and goes';
 
-    # More than a socket takes: it is waited for.
+    # More than a socket takes: it waits for the reader.
     $host->do('start');
     $pass = $host->connect_to;
     $pass->notify('notifications/toolgate/hello');

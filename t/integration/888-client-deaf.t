@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# A server that does not read what libtoolgate's client asks it: what nobody
-# waits for any more does not fill the program's memory.
+# A server that does not read requests of libtoolgate's client: requests that
+# nobody waits for do not fill the program's memory.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -18,7 +18,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     give($conn, 'initialize', {});
     is $host->answer, '= ok', "$kind: it is open";
     $host->event(qr/^connected/);
-    # They are more than 64 MiB, and each is given up soon.
+    # They have more than 64 MiB, and each is cancelled soon.
     my $text = 'x' x 60_000;
     $host->do(qq(client begin 100 call t {"text":"$text"})) for 1 .. 1130;
     like $host->event(qr/^answered \d+ BlockingIOError/),

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# What a killed host has left in the temporary folder is removed by the next
-# start of the same user, and nothing else.
+# Remains of a killed host in the temporary folder are removed by the same
+# user's next start, and nothing else.
 
 use Toolgate::Test;
 use Toolgate::Host;
@@ -27,7 +27,7 @@ kill KILL => $killed->pid;
 $killed->wait_exit;
 ok -S (glob "$left/*.sock")[0], 'one that is killed leaves its socket';
 
-# Things that look like it.
+# Similar files.
 my %other = (
     'a file of somebody' => 'toolgate-0123456789ab',
     'a name that is longer' => 'toolgate-0123456789abc',
@@ -45,7 +45,7 @@ my $old = "$temp/toolgate-333333333333";
 mkdir $old, 0700 or die $!;
 $tg->file('temp/toolgate-333333333333/claudecode_ipc_schema_x.json', '');
 utime 1, 1, $old;
-# One that leads elsewhere.
+# A link to another place.
 my $elsewhere = $tg->dir . '/elsewhere';
 mkdir $elsewhere, 0700 or die $!;
 $tg->file('elsewhere/claudecode_ipc_schema_x.json', '');
