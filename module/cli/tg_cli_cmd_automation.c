@@ -113,14 +113,9 @@ tg_cli_automation_status_on_connect(tg_cli_session_t *session, void *ctx)
                                        tg_cli_automation_append_status);
 }
 
-static const tg_cli_option_t tg_cli_automation_status_options[] = {
-    TG_CLI_OPTION_WATCH,
-    TG_CLI_OPTIONS_END,
-};
-
 static const tg_cli_command_t tg_cli_cmd_automation_status = {
     .name = "automation status",
-    .options = tg_cli_automation_status_options,
+    .options = tg_cli_watch_only_options,
     .takes_no_args = 1,
     .on_connect = tg_cli_automation_status_on_connect,
 };
@@ -286,13 +281,6 @@ static const tg_cli_command_t *const tg_cli_automation_commands[] = {
     NULL,
 };
 
-static const tg_cli_option_t tg_cli_automation_options[] = {
-    TG_CLI_OPTION_RAW_JSON,
-    TG_CLI_OPTIONS_CONNECT,
-    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 60)"),
-    TG_CLI_OPTIONS_END,
-};
-
 const tg_cli_command_t tg_cli_cmd_automation = {
     .name = "automation",
     .synopsis = "automation status [--watch] [--json] [--socket PATH] "
@@ -311,6 +299,6 @@ const tg_cli_command_t tg_cli_cmd_automation = {
         "  approve  approves executions that wait for approval",
     .note = "All commands but status are only for users that may see all tasks "
             "(task_visibility in nginx.conf).",
-    .options = tg_cli_automation_options,
+    .options = tg_cli_task_request_options,
     .subcommands = tg_cli_automation_commands,
 };

@@ -10,14 +10,9 @@ tg_cli_daemon_status_on_connect(tg_cli_session_t *session, void *ctx)
                                        tg_cli_daemon_append_status);
 }
 
-static const tg_cli_option_t tg_cli_daemon_status_options[] = {
-    TG_CLI_OPTION_WATCH,
-    TG_CLI_OPTIONS_END,
-};
-
 static const tg_cli_command_t tg_cli_cmd_daemon_status = {
     .name = "daemon status",
-    .options = tg_cli_daemon_status_options,
+    .options = tg_cli_watch_only_options,
     .takes_no_args = 1,
     .on_connect = tg_cli_daemon_status_on_connect,
 };
@@ -70,13 +65,6 @@ static const tg_cli_command_t *const tg_cli_daemon_commands[] = {
     NULL,
 };
 
-static const tg_cli_option_t tg_cli_daemon_options[] = {
-    TG_CLI_OPTION_RAW_JSON,
-    TG_CLI_OPTIONS_CONNECT,
-    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 60)"),
-    TG_CLI_OPTIONS_END,
-};
-
 const tg_cli_command_t tg_cli_cmd_daemon = {
     .name = "daemon",
     .synopsis = "daemon status [--watch] [--json] [--socket PATH] "
@@ -88,6 +76,6 @@ const tg_cli_command_t tg_cli_cmd_daemon = {
         "and queued tasks; or stops it: no task is accepted or started until "
         "NGINX is reloaded or restarted. Only users that task_admin in "
         "nginx.conf names may stop it.",
-    .options = tg_cli_daemon_options,
+    .options = tg_cli_task_request_options,
     .subcommands = tg_cli_daemon_commands,
 };

@@ -255,11 +255,6 @@ tg_cli_task_get_on_connect(tg_cli_session_t *session, void *ctx)
         tg_cli_task_append_details);
 }
 
-static const tg_cli_option_t tg_cli_watch_only_options[] = {
-    TG_CLI_OPTION_WATCH,
-    TG_CLI_OPTIONS_END,
-};
-
 static const tg_cli_command_t tg_cli_cmd_task_get = {
     .name = "task get",
     .options = tg_cli_watch_only_options,

@@ -19,6 +19,10 @@ int tg_cli_task_request(tg_cli_session_t *session, const char *method,
                         json_object *params);
 json_object *tg_cli_task_new_params(const char *id);
 
+/* The options of commands, and --watch alone. */
+extern const tg_cli_option_t tg_cli_task_request_options[];
+extern const tg_cli_option_t tg_cli_watch_only_options[];
+
 /* Writes the response, as JSON with --json. */
 int tg_cli_task_print_response(const tg_cli_session_t *session,
                                void (*append)(tg_buf_t *out,

@@ -5,6 +5,18 @@
 #include "cli/tg_cli_output.h"
 #include "protocol/tg_rpc.h"
 
+const tg_cli_option_t tg_cli_task_request_options[] = {
+    TG_CLI_OPTION_RAW_JSON,
+    TG_CLI_OPTIONS_CONNECT,
+    TG_CLI_OPTION_TIMEOUT("how long to wait (default: 60)"),
+    TG_CLI_OPTIONS_END,
+};
+
+const tg_cli_option_t tg_cli_watch_only_options[] = {
+    TG_CLI_OPTION_WATCH,
+    TG_CLI_OPTIONS_END,
+};
+
 /* Returns the directive that restricts the access to a method. */
 static const char *
 tg_cli_task_get_access_directive(const char *method)
