@@ -7,6 +7,7 @@
 #include "nginx/logging/ngx_tg_tracer.h"
 #include "nginx/handoff/ngx_tg_handoff.h"
 #include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/upstream/ngx_tg_runner.h"
 
 /*
  * Timeout within a frame, in ms. Sessions of agents are idle for hours, but a

@@ -23,6 +23,7 @@
  */
 #include "nginx_side.h"
 
+#include "nginx/call/ngx_tg_call_impl.h"
 #include "nginx/handlers/ngx_tg_pass.h"
 
 #include <sys/un.h>
@@ -258,6 +259,7 @@ pass_init(unsigned byte, uint32_t seed)
 static void
 pass_call(int has_token)
 {
+    ngx_tg_call_block_t *block;
     ngx_tg_call_t *call;
     tg_request_t request;
     unsigned n;
@@ -266,13 +268,15 @@ pass_call(int has_token)
         return;
     }
 
-    call = calloc(1, sizeof(*call));
-    FUZZ(call != NULL);
+    block = calloc(1, sizeof(*block));
+    FUZZ(block != NULL);
+    call = &block->call;
+    call->priv = &block->priv;
     call->pool = side_pool();
     call->tool = &pass.tool;
     call->entry = &pass.tool.entry;
     call->base = &pass.base;
-    call->deferred = &pass.deferred;
+    call->priv->deferred = &pass.deferred;
 
     memset(&request, 0, sizeof(request));
     request.entry = call->entry;
@@ -304,7 +308,7 @@ pass_cancel(unsigned n, int is_late)
     call = n < pass.ncalls ? pass.calls[n] : NULL;
 
     if (call != NULL) {
-        call->timer.timedout = is_late;
+        call->is_late = is_late;
         ngx_tg_pass_cancel(call);
         tg_buf_printf(&pass.log, "cancelled %u\n", n);
         pass_free(call);

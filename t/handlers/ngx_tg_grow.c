@@ -5,6 +5,7 @@
  * worker. `grow NAME now` replaces it twice, within the start of the call.
  */
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_call.h"
 
 typedef struct {
     ngx_str_t name; /* empty: not set */

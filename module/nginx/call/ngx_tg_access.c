@@ -1,5 +1,5 @@
 /* Access rules: `allow` and `deny` by the credentials of the client. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include <grp.h>
 #include <pwd.h>

@@ -1,5 +1,5 @@
 /* The life of a call: its checks, its handler, and its one end. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "catalog/tg_tool_validate.h"
 
@@ -18,12 +18,13 @@ static ngx_tg_call_t *ngx_tg_call_cache;
 /* Stores large results: a pointer, because the function itself ends calls. */
 static ngx_tg_store_result_pt ngx_tg_store_result_handler;
 
-_Static_assert(sizeof(ngx_tg_call_t) < NGX_TG_CALL_POOL_SIZE / 2,
+_Static_assert(sizeof(ngx_tg_call_block_t) < NGX_TG_CALL_POOL_SIZE / 2,
                "a call stands in its pool, not beside it");
 
 static ngx_tg_call_t *
 ngx_tg_call_alloc(ngx_log_t *log)
 {
+    ngx_tg_call_block_t *block;
     ngx_tg_call_t *call;
     ngx_pool_t *pool;
 
@@ -41,16 +42,17 @@ ngx_tg_call_alloc(ngx_log_t *log)
         return NULL;
     }
 
-    call = ngx_palloc(pool, sizeof(ngx_tg_call_t));
+    block = ngx_palloc(pool, sizeof(ngx_tg_call_block_t));
 
-    if (call == NULL) {
+    if (block == NULL) {
         ngx_destroy_pool(pool);
         return NULL;
     }
 
-    call->pool = pool;
+    block->call.pool = pool;
+    block->call.priv = &block->priv;
 
-    return call;
+    return &block->call;
 }
 
 static void
@@ -71,14 +73,14 @@ ngx_tg_call_recycle(ngx_tg_call_t *call)
         ngx_reset_pool(pool);
     }
 
-    pool->d.last = (u_char *) (call + 1);
+    pool->d.last = (u_char *) (call->priv + 1);
     pool->log = ngx_cycle->log;
     ngx_tg_call_cache = call;
 }
 
 /* --- states --- */
 
-static void
+void
 ngx_tg_call_set_state(ngx_tg_call_t *call, ngx_tg_call_state_t state)
 {
 #if (NGX_DEBUG)
@@ -90,8 +92,8 @@ ngx_tg_call_set_state(ngx_tg_call_t *call, ngx_tg_call_state_t state)
 
     call->state = state;
 
-    if (state == NGX_TG_CALL_ENDED && call->timer.timer_set) {
-        ngx_del_timer(&call->timer);
+    if (state == NGX_TG_CALL_ENDED && call->priv->timer.timer_set) {
+        ngx_del_timer(&call->priv->timer);
     }
 }
 
@@ -100,6 +102,7 @@ ngx_tg_call_set_state(ngx_tg_call_t *call, ngx_tg_call_state_t state)
 ngx_tg_call_t *
 ngx_tg_call_new(ngx_tg_session_base_t *base)
 {
+    ngx_tg_call_private_t *priv;
     ngx_tg_call_t *call;
     ngx_pool_t *pool;
 
@@ -110,14 +113,17 @@ ngx_tg_call_new(ngx_tg_session_base_t *base)
     }
 
     pool = call->pool;
+    priv = call->priv;
     tg_memzero(call, sizeof(ngx_tg_call_t));
+    tg_memzero(priv, sizeof(ngx_tg_call_private_t));
+    call->priv = priv;
     call->base = base;
     call->pool = pool;
     call->start = ngx_current_msec;
-    call->ran.queued_ms = -1;
-    call->ran.ran_ms = -1;
+    call->priv->ran.queued_ms = -1;
+    call->priv->ran.ran_ms = -1;
     ngx_tg_calls_count_begun();
-    call->counters = &ngx_tg_counters_dummy;
+    call->priv->counters = &ngx_tg_counters_dummy;
 
     return call;
 }
@@ -174,7 +180,7 @@ ngx_tg_call_take_rate_or_fail(ngx_tg_call_t *call)
 static void
 ngx_tg_call_reject_as_unknown(ngx_tg_call_t *call, tg_peer_t *peer)
 {
-    call->is_refused = 1;
+    call->priv->is_refused = 1;
     tg_peer_respond_unknown(peer, call->request);
     ngx_tg_call_end(call, NULL);
 }
@@ -193,7 +199,7 @@ ngx_tg_call_reject_unknown(void *host, tg_peer_t *peer, tg_request_t *request)
     }
 
     call->request = request;
-    call->size = request->size;
+    call->priv->size = request->size;
     name = request->name.len <= TG_NAME_MAX
                ? ngx_pnalloc(call->pool, TG_NAME_MAX)
                : NULL;
@@ -228,11 +234,11 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 
     call->tool = request->entry->host;
     call->entry = request->entry;
-    call->handler = call->tool->handler;
-    call->timeout = (ngx_msec_t) call->tool->job_spec.timeout_ms;
-    call->max_timeout = (ngx_msec_t) call->tool->job_spec.max_timeout_ms;
+    call->priv->handler = call->tool->handler;
+    call->priv->timeout = (ngx_msec_t) call->tool->job_spec.timeout_ms;
+    call->priv->max_timeout = (ngx_msec_t) call->tool->job_spec.max_timeout_ms;
     call->request = request;
-    call->size = request->size;
+    call->priv->size = request->size;
     ngx_tg_call_count_begin(call, call->tool);
 
     if (request->traceparent.data != NULL) {
@@ -256,7 +262,7 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         && ngx_tg_call_take_rate_or_fail(call))
     {
         ngx_tg_call_set_state(call, NGX_TG_CALL_RUNNING);
-        call->handler->start(call, request);
+        call->priv->handler->start(call, request);
     }
 }
 
@@ -270,30 +276,30 @@ ngx_tg_call_get_watchdog_delay(const ngx_tg_call_t *call)
     ngx_msec_t age;
 
     if (!call->has_run) {
-        return call->timeout + NGX_TG_WATCHDOG_GRACE;
+        return call->priv->timeout + NGX_TG_WATCHDOG_GRACE;
     }
 
     age = ngx_current_msec - call->start;
 
-    return age >= call->max_timeout
+    return age >= call->priv->max_timeout
                ? 0
-               : ngx_min(call->timeout, call->max_timeout - age);
+               : ngx_min(call->priv->timeout, call->priv->max_timeout - age);
 }
 
 void
 ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
                          ngx_msec_t left)
 {
-    call->deferred = deferred;
+    call->priv->deferred = deferred;
     call->entry = deferred->entry;
     call->request = NULL;
     call->tool = NULL;
     deferred->host = call;
 
-    call->timer.handler = ngx_tg_call_on_watchdog;
-    call->timer.data = call;
-    call->timer.log = call->base->connection->log;
-    ngx_add_timer(&call->timer, left);
+    call->priv->timer.handler = ngx_tg_call_on_watchdog;
+    call->priv->timer.data = call;
+    call->priv->timer.log = call->base->connection->log;
+    ngx_add_timer(&call->priv->timer, left);
     ngx_tg_call_set_state(call, NGX_TG_CALL_RUNNING);
     ngx_tg_call_publish_running(call, ngx_tg_call_on_operator_cancel);
 }
@@ -302,8 +308,8 @@ ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
 void
 ngx_tg_call_reset_watchdog(ngx_tg_call_t *call)
 {
-    ngx_del_timer(&call->timer);
-    ngx_add_timer(&call->timer, ngx_tg_call_get_watchdog_delay(call));
+    ngx_del_timer(&call->priv->timer);
+    ngx_add_timer(&call->priv->timer, ngx_tg_call_get_watchdog_delay(call));
 }
 
 void
@@ -316,12 +322,12 @@ ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
     ngx_tg_call_reset_watchdog(call);
 
     if (call->base == NULL) {
-        ngx_tg_remote_call_notify_progress(&call->job, progress, total,
+        ngx_tg_remote_call_notify_progress(&call->priv->job, progress, total,
                                            message);
         return;
     }
 
-    tg_call_notify_progress(call->deferred, progress, total, message);
+    tg_call_notify_progress(call->priv->deferred, progress, total, message);
     ngx_tg_session_base_wake(call->base);
 }
 
@@ -339,14 +345,15 @@ ngx_tg_call_send_response(ngx_tg_call_t *call, const tg_outcome_t *outcome)
         tg_outcome_write_json(&answer, outcome);
         tg_run_stats_write_json(&answer, &ran);
         tg_buf_append_char(&answer, '}');
-        ngx_tg_remote_call_notify_result(&call->job, tg_buf_view(&answer));
+        ngx_tg_remote_call_notify_result(&call->priv->job,
+                                         tg_buf_view(&answer));
         tg_buf_deinit(&answer);
         return;
     }
 
     tg_peer_respond(&call->base->peer,
-                    call->deferred != NULL ? &call->deferred->reply
-                                           : &call->request->reply,
+                    call->priv->deferred != NULL ? &call->priv->deferred->reply
+                                                 : &call->request->reply,
                     outcome);
 }
 
@@ -354,8 +361,8 @@ ngx_tg_call_send_response(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 static void
 ngx_tg_call_cancel_handler(ngx_tg_call_t *call)
 {
-    if (call->has_run && call->handler->cancel != NULL) {
-        call->handler->cancel(call);
+    if (call->has_run && call->priv->handler->cancel != NULL) {
+        call->priv->handler->cancel(call);
     }
 }
 
@@ -369,7 +376,7 @@ ngx_tg_session_base_find_remote_call(ngx_tg_session_base_t *base)
          deferred = deferred->next) {
         call = deferred->host;
 
-        if (call->job.runner != NULL) {
+        if (call->priv->job.runner != NULL) {
             return call;
         }
     }
@@ -410,7 +417,7 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 
     scratch.data = NULL;
 
-    if (outcome != NULL && call->output_schema != NULL) {
+    if (outcome != NULL && call->priv->output_schema != NULL) {
         checked = *outcome;
         outcome = &checked;
         tg_buf_init(&scratch, tg_alloc_libc());
@@ -424,8 +431,8 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     ngx_tg_call_make_record(call, outcome, &record);
     ngx_tg_call_log_end(call, &record);
 
-    if (outcome != NULL && call->base != NULL && call->deferred != NULL) {
-        tg_call_forget(call->deferred);
+    if (outcome != NULL && call->base != NULL && call->priv->deferred != NULL) {
+        tg_call_forget(call->priv->deferred);
         ngx_tg_session_base_wake(call->base);
     }
 
@@ -436,16 +443,16 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
         }
 
         ngx_tg_call_cancel_server_requests(call);
-        ngx_tg_remote_call_cancel(&call->job);
-        ngx_tg_upstream_request_cancel(&call->slot_request, 0);
+        ngx_tg_remote_call_cancel(&call->priv->job);
+        ngx_tg_upstream_request_cancel(&call->priv->slot_request, 0);
     }
 
     if (scratch.data != NULL) {
         tg_buf_deinit(&scratch);
     }
 
-    if (call->output_schema != NULL) {
-        tg_schema_free(call->output_schema);
+    if (call->priv->output_schema != NULL) {
+        tg_schema_free(call->priv->output_schema);
     }
 
     ngx_tg_call_set_state(call, NGX_TG_CALL_ENDED);
@@ -486,50 +493,6 @@ ngx_tg_call_log_killed(ngx_tg_call_t *call)
     ngx_tg_call_log_end(call, &record);
 }
 
-/* Detaches a call from a moved session, from which it copies what it needs. */
-static ngx_int_t
-ngx_tg_call_drop_session(ngx_tg_call_t *call)
-{
-    tg_catalog_entry_t *entry;
-    char *name;
-
-    entry = ngx_palloc(call->pool, sizeof(tg_catalog_entry_t));
-    name = ngx_pnalloc(call->pool, call->entry->name.len);
-
-    if (entry == NULL || name == NULL) {
-        return NGX_ERROR;
-    }
-
-    *entry = *call->entry;
-    ngx_memcpy(name, call->entry->name.data, call->entry->name.len);
-    entry->name.data = name;
-    call->entry = entry;
-    ngx_tg_call_count_moved_out(call);
-    call->base = NULL;
-    call->deferred = NULL;
-    call->timer.log = ngx_cycle->log;
-    call->pool->log = ngx_cycle->log;
-
-    return NGX_OK;
-}
-
-void
-ngx_tg_call_hand_off(ngx_tg_call_t *call)
-{
-    /* Without memory the job is cancelled; the attached worker is notified. */
-    if (ngx_tg_remote_call_relay(&call->job)
-        && ngx_tg_call_drop_session(call) == NGX_OK)
-    {
-        return;
-    }
-
-    if (!call->job.is_local) {
-        ngx_tg_call_set_state(call, NGX_TG_CALL_MOVING);
-    }
-
-    ngx_tg_call_end(call, NULL);
-}
-
 static void
 ngx_tg_call_on_operator_cancel(void *data)
 {
@@ -555,6 +518,7 @@ ngx_tg_call_on_watchdog(ngx_event_t *ev)
     u_char text[128];
 
     call = ev->data;
+    call->is_late = 1;
 
     if (!call->has_run) {
         call->rule = NGX_TG_RULE_RUNNER;
@@ -570,9 +534,10 @@ ngx_tg_call_on_watchdog(ngx_event_t *ev)
     ngx_tg_call_cancel_handler(call);
     (void) ngx_snprintf(text, sizeof(text),
                         "There was no answer within %M ms.%Z",
-                        ngx_current_msec - call->start >= call->max_timeout
-                            ? call->max_timeout
-                            : call->timeout);
+                        ngx_current_msec - call->start
+                                >= call->priv->max_timeout
+                            ? call->priv->max_timeout
+                            : call->priv->timeout);
     ngx_tg_call_fail(call, TG_FAILURE_TIMEOUT, (const char *) text);
 }
 

@@ -1,26 +1,9 @@
-/*
- * What is checked before a handler runs: access, rate limits, schemas; and the
- * arguments that the handler reads.
- */
+/* Access rules, and the arguments that a handler reads. */
 #ifndef _NGX_TG_CALL_CHECKS_H_INCLUDED_
 #define _NGX_TG_CALL_CHECKS_H_INCLUDED_
 
 #include "nginx/call/ngx_tg_call.h"
-
-/* --- access --- */
-
-/*
- * Reads the credentials of a connection's client, without groups. NGX_OK, or
- * NGX_DECLINED: not a Unix socket, or the kernel does not report them.
- */
-ngx_int_t ngx_tg_connection_get_peer_cred(ngx_connection_t *c,
-                                          ngx_tg_peer_cred_t *client);
-
-/*
- * Returns the credentials of the session's client; NULL: unknown, as over TCP.
- */
-const ngx_tg_peer_cred_t *ngx_tg_session_base_get_peer_cred(
-    ngx_tg_session_base_t *base);
+#include "nginx/call/ngx_tg_session_base.h"
 
 /*
  * Checks whether a client (NULL: unknown) may see and call an entry. The first
@@ -40,68 +23,6 @@ ngx_array_t *ngx_tg_conf_make_status_rules(ngx_conf_t *cf,
                                            const ngx_tg_srv_conf_t *scf,
                                            const ngx_array_t *others);
 
-/*
- * Checks whether the session's client may see and call an entry: a callback of
- * tg_peer_ops_t.
- */
-int ngx_tg_session_base_can_see(void *host, const tg_catalog_entry_t *entry);
-
-/*
- * Checks whether the server's rules allow broadcasts to the session's client.
- */
-ngx_uint_t ngx_tg_session_base_can_be_notified(ngx_tg_session_base_t *base);
-
-/*
- * Checks whether the session's client may see what belongs to other clients, by
- * scf->see_all_rules.
- */
-ngx_uint_t ngx_tg_session_base_can_see_all(ngx_tg_session_base_t *base);
-
-/* --- limits, schemas, arguments --- */
-
-/* The scope of a limit, and the names of its directives, for messages. */
-typedef struct {
-    const char *tools;
-    const char *rate;
-    const char *concurrency;
-} ngx_tg_limit_scope_t;
-
-/*
- * Gets the limits of a tool, from its own to the server's. Returns their
- * number; both arrays need 3 elements.
- */
-ngx_uint_t ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool,
-                                  const ngx_tg_srv_conf_t *scf,
-                                  const ngx_tg_limit_t **limits,
-                                  ngx_tg_limit_scope_t *scopes);
-
-/*
- * Counts a call in all its rates. NGX_OK, or NGX_BUSY: a rate is exceeded; text
- * (NUL-terminated) has the message, and call->rule the rule.
- */
-ngx_int_t ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size);
-
-/*
- * Compiles the schemas of an imported tool at its first call, and keeps a
- * reference to the output schema. Returns NULL, or the reason of a refusal: the
- * calls of one frame have compiled too much.
- */
-const char *ngx_tg_call_prepare_schemas(ngx_tg_call_t *call);
-
-/*
- * Validates the call's arguments with the tool's input schema, and inserts
- * defaults. TG_OK; TG_INVALID or TG_NOMEM: outcome is the failure, whose text
- * may be in scratch.
- */
-int ngx_tg_call_validate_args(ngx_tg_call_t *call, tg_outcome_t *outcome,
-                              tg_buf_t *scratch);
-
-/*
- * Validates an outcome with the call's output schema. An invalid outcome
- * becomes a failure whose text is in scratch.
- */
-void ngx_tg_call_validate_outcome(ngx_tg_call_t *call, tg_outcome_t *outcome,
-                                  tg_buf_t *scratch);
 /* Frees the worker's schema validator. */
 void ngx_tg_schema_checker_exit(void);
 
@@ -159,6 +80,7 @@ typedef struct {
 void ngx_tg_call_begin_elements(ngx_tg_call_t *call,
                                 const ngx_tg_arg_path_t *path,
                                 ngx_tg_arg_elements_t *elements);
+
 /* Sets call->element to the next element. Returns 0 after the last one. */
 ngx_uint_t ngx_tg_call_next_element(ngx_tg_call_t *call,
                                     ngx_tg_arg_elements_t *elements);

@@ -1,5 +1,5 @@
 /* Counters of calls, in shared memory (shm/ngx_tg_counters.h). */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 _Static_assert((int) NGX_TG_END_MOVED == (int) NGX_TG_END_COUNT - 1
                    && (int) NGX_TG_COUNTER_END_STATUS + (int) NGX_TG_END_MOVED
@@ -16,8 +16,8 @@ ngx_tg_call_count_begin(ngx_tg_call_t *call, ngx_tg_tool_t *tool)
                                                     &tool->entry);
     }
 
-    call->counters = tool->counters;
-    ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
+    call->priv->counters = tool->counters;
+    ngx_tg_counters_add(call->priv->counters, NGX_TG_COUNTER_STARTED, 1);
 }
 
 void
@@ -30,8 +30,8 @@ ngx_tg_call_count_moved_in(ngx_tg_call_t *call, const tg_catalog_entry_t *entry,
     }
 
     /* The tool was removed from the config. */
-    call->counters = ngx_tg_counters_find(call->base->conf, entry);
-    ngx_tg_counters_add(call->counters, NGX_TG_COUNTER_STARTED, 1);
+    call->priv->counters = ngx_tg_counters_find(call->base->conf, entry);
+    ngx_tg_counters_add(call->priv->counters, NGX_TG_COUNTER_STARTED, 1);
 }
 
 /* Returns the histogram bucket of a duration. */
@@ -54,12 +54,12 @@ ngx_tg_call_take_counters(ngx_tg_call_t *call)
 {
     ngx_tg_counters_t *counters;
 
-    counters = call->counters;
-    call->counters = &ngx_tg_counters_dummy;
+    counters = call->priv->counters;
+    call->priv->counters = &ngx_tg_counters_dummy;
 
-    if (call->running != 0) {
-        ngx_tg_running_call_remove(call->running);
-        call->running = 0;
+    if (call->priv->running != 0) {
+        ngx_tg_running_call_remove(call->priv->running);
+        call->priv->running = 0;
     }
 
     return counters;
@@ -111,11 +111,12 @@ ngx_tg_call_count_end(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
 uint64_t
 ngx_tg_call_get_number(ngx_tg_call_t *call)
 {
-    if (call->number == 0 && call->counters != &ngx_tg_counters_dummy) {
-        call->number = ngx_tg_running_call_next_number();
+    if (call->priv->number == 0
+        && call->priv->counters != &ngx_tg_counters_dummy) {
+        call->priv->number = ngx_tg_running_call_next_number();
     }
 
-    return call->number;
+    return call->priv->number;
 }
 
 void
@@ -124,7 +125,7 @@ ngx_tg_call_publish_running(ngx_tg_call_t *call, void (*unwanted)(void *call))
     const ngx_tg_peer_cred_t *client;
     ngx_tg_running_call_t running;
 
-    if (call->counters == &ngx_tg_counters_dummy) {
+    if (call->priv->counters == &ngx_tg_counters_dummy) {
         return;
     }
 
@@ -133,9 +134,9 @@ ngx_tg_call_publish_running(ngx_tg_call_t *call, void (*unwanted)(void *call))
     running.start = call->start;
     running.pid = client != NULL ? client->pid : 0;
     running.uid = client != NULL ? client->uid : 0;
-    running.runs_in_worker = call->handler != NULL
-                             && call->handler->run != NULL;
+    running.runs_in_worker = call->priv->handler != NULL
+                             && call->priv->handler->run != NULL;
     running.peer = &call->base->peer;
-    running.counters = call->counters;
-    call->running = ngx_tg_running_call_add(&running, call, unwanted);
+    running.counters = call->priv->counters;
+    call->priv->running = ngx_tg_running_call_add(&running, call, unwanted);
 }

@@ -2,7 +2,7 @@
  * Calls that move with their session to another worker: the runner holds their
  * jobs under a key, with which that worker attaches to them.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "protocol/tg_peer_snapshot.h"
 
@@ -54,11 +54,11 @@ ngx_tg_session_base_detach_calls(ngx_tg_session_base_t *base)
         call = deferred->host;
 
         /* A call that this worker runs has no runner yet. */
-        if (call->job.runner == NULL) {
+        if (call->priv->job.runner == NULL) {
             ngx_tg_call_init_remote(call, base->conf->runner);
         }
 
-        if (ngx_tg_remote_call_detach(&call->job) != NGX_OK) {
+        if (ngx_tg_remote_call_detach(&call->priv->job) != NGX_OK) {
             rc = NGX_AGAIN;
         }
     }
@@ -75,10 +75,11 @@ ngx_tg_session_base_reattach_calls(ngx_tg_session_base_t *base)
     for (deferred = base->peer.calls; deferred != NULL; deferred = next) {
         next = deferred->next;
         call = deferred->host;
-        call->is_handed_off |= call->job.state == NGX_TG_REMOTE_CALL_DETACHED
-                               && !call->job.is_local;
+        call->priv->is_handed_off |= call->priv->job.state
+                                         == NGX_TG_REMOTE_CALL_DETACHED
+                                     && !call->priv->job.is_local;
 
-        if (ngx_tg_remote_call_reattach(&call->job) != NGX_OK) {
+        if (ngx_tg_remote_call_reattach(&call->priv->job) != NGX_OK) {
             ngx_tg_call_fail(call, TG_FAILURE_LOST,
                              "NGINX was told to exit and lost track of the "
                              "program, which may have completed its work.");
@@ -95,31 +96,76 @@ ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred, tg_buf_t *out)
 
     (void) host;
     call = deferred->host;
-    dir = ngx_tg_runner_get_state_dir(call->job.runner);
+    dir = ngx_tg_runner_get_state_dir(call->priv->job.runner);
 
     ngx_memzero(&snapshot, sizeof(snapshot));
-    snapshot.number = call->number;
+    snapshot.number = call->priv->number;
     snapshot.start = call->start;
-    snapshot.queued = call->ran.queued_ms;
-    snapshot.size = call->size;
-    snapshot.timeout = call->timeout;
-    snapshot.left = ngx_tg_timer_get_remaining_ms(&call->timer);
+    snapshot.queued = call->priv->ran.queued_ms;
+    snapshot.size = call->priv->size;
+    snapshot.timeout = call->priv->timeout;
+    snapshot.left = ngx_tg_timer_get_remaining_ms(&call->priv->timer);
 
     /* Wait longer: this worker enforces the deadline. */
-    if (call->job.is_local) {
+    if (call->priv->job.is_local) {
         snapshot.left += NGX_TG_WATCHDOG_GRACE;
     }
 
     snapshot.dir_len = dir->len;
     snapshot.parent_len = call->trace.parent.len;
     snapshot.state_len = call->trace.state.len;
-    ngx_memcpy(snapshot.key, call->job.key, NGX_TG_TOKEN_LEN);
+    ngx_memcpy(snapshot.key, call->priv->job.key, NGX_TG_TOKEN_LEN);
 
     tg_buf_append(out, (char *) &snapshot, sizeof(snapshot));
     tg_buf_append(out, (char *) dir->data, dir->len);
     tg_buf_append_str(out, call->trace.parent);
     tg_buf_append_str(out, call->trace.state);
-    tg_buf_append_str(out, call->arguments);
+    tg_buf_append_str(out, call->priv->arguments);
+}
+
+/* Detaches a call from a moved session, from which it copies what it needs. */
+static ngx_int_t
+ngx_tg_call_drop_session(ngx_tg_call_t *call)
+{
+    tg_catalog_entry_t *entry;
+    char *name;
+
+    entry = ngx_palloc(call->pool, sizeof(tg_catalog_entry_t));
+    name = ngx_pnalloc(call->pool, call->entry->name.len);
+
+    if (entry == NULL || name == NULL) {
+        return NGX_ERROR;
+    }
+
+    *entry = *call->entry;
+    ngx_memcpy(name, call->entry->name.data, call->entry->name.len);
+    entry->name.data = name;
+    call->entry = entry;
+    ngx_tg_call_count_moved_out(call);
+    call->base = NULL;
+    call->priv->deferred = NULL;
+    call->priv->timer.log = ngx_cycle->log;
+    call->pool->log = ngx_cycle->log;
+
+    return NGX_OK;
+}
+
+/* Ends a call here, or continues it here without its session. */
+static void
+ngx_tg_call_hand_off(ngx_tg_call_t *call)
+{
+    /* Without memory the job is cancelled; the attached worker is notified. */
+    if (ngx_tg_remote_call_relay(&call->priv->job)
+        && ngx_tg_call_drop_session(call) == NGX_OK)
+    {
+        return;
+    }
+
+    if (!call->priv->job.is_local) {
+        ngx_tg_call_set_state(call, NGX_TG_CALL_MOVING);
+    }
+
+    ngx_tg_call_end(call, NULL);
 }
 
 void
@@ -176,10 +222,10 @@ ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
         return NGX_ERROR;
     }
 
-    call->is_handed_off = 1;
-    call->ran.queued_ms = snapshot->queued;
-    call->size = (size_t) snapshot->size;
-    call->timeout = (ngx_msec_t) snapshot->timeout;
+    call->priv->is_handed_off = 1;
+    call->priv->ran.queued_ms = snapshot->queued;
+    call->priv->size = (size_t) snapshot->size;
+    call->priv->timeout = (ngx_msec_t) snapshot->timeout;
 
     schema = NULL;
 
@@ -189,7 +235,8 @@ ngx_tg_call_apply_snapshot(ngx_tg_call_t *call, const tg_catalog_entry_t *now,
         schema = tool->output_schema;
     }
 
-    call->output_schema = schema != NULL ? tg_schema_retain(schema) : NULL;
+    call->priv->output_schema = schema != NULL ? tg_schema_retain(schema)
+                                               : NULL;
 
     mcf = ngx_stream_get_module_main_conf(call->base->stream,
                                           ngx_stream_toolgate_module);
@@ -226,7 +273,7 @@ ngx_tg_call_restore(void *host, tg_call_t *deferred,
     ngx_memcpy(&snapshot, bytes.data, sizeof(snapshot));
     bytes = tg_str(bytes.data + sizeof(snapshot), bytes.len - sizeof(snapshot));
     call->start = (ngx_msec_t) snapshot.start;
-    call->number = snapshot.number;
+    call->priv->number = snapshot.number;
     ngx_tg_call_count_moved_in(call, deferred->entry, now);
     ngx_tg_call_set_deferred(call, deferred, (ngx_msec_t) snapshot.left);
 

@@ -1,5 +1,5 @@
 /* Log lines at the end of a call: in its logs, and the operator's error log. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 #include "nginx/logging/ngx_tg_logging.h"
 
 /* Returns the logs of a tool, its block or the server; NULL or empty: none. */
@@ -53,7 +53,7 @@ ngx_tg_call_save_for_log(ngx_tg_call_t *call, const ngx_tg_tool_t *tool,
     }
 
     ngx_memcpy(copy, arguments.data, arguments.len);
-    call->arguments = tg_str(copy, arguments.len);
+    call->priv->arguments = tg_str(copy, arguments.len);
 
     return NGX_OK;
 }
@@ -304,8 +304,8 @@ ngx_tg_call_write_logs(ngx_tg_call_t *call, const ngx_array_t *logs,
     if (request == NULL) {
         ngx_memzero(&kept, sizeof(kept));
         kept.entry = call->entry;
-        kept.arguments = call->arguments;
-        kept.reply = call->deferred->reply;
+        kept.arguments = call->priv->arguments;
+        kept.reply = call->priv->deferred->reply;
         call->request = &kept;
         call->tool = record->entry != NULL ? record->entry->host : NULL;
     }
@@ -347,8 +347,9 @@ ngx_tg_call_log_failure(ngx_tg_call_t *call, const ngx_tg_call_record_t *record)
     ngx_log_t *log;
     u_char name[TG_NAME_MAX + 16], *p;
 
-    level = call->log_level != 0 ? call->log_level
-                                 : ngx_tg_call_record_get_log_level(record);
+    level = call->priv->log_level != 0
+                ? call->priv->log_level
+                : ngx_tg_call_record_get_log_level(record);
     log = call->pool->log;
 
     /* A caller can make any number of its own mistakes. */

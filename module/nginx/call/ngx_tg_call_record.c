@@ -1,5 +1,5 @@
 /* Records of ended calls: reason, rule, times and sizes. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 /* Calls that began in this worker, and that ended, by end reason. */
 static ngx_uint_t ngx_tg_calls_begun;
@@ -67,7 +67,7 @@ ngx_tg_call_get_end_reason(const ngx_tg_call_t *call,
     }
 
     /* The peer's result counts, even if the response was not sent. */
-    if (outcome != NULL || call->is_refused) {
+    if (outcome != NULL || call->priv->is_refused) {
         return call->base->peer.last_failure;
     }
 
@@ -104,17 +104,19 @@ ngx_tg_call_get_run_stats(const ngx_tg_call_t *call)
     tg_run_stats_t ran;
     int64_t age;
 
-    ran = call->ran;
+    ran = call->priv->ran;
 
     /* Only the runner knows its job's times, which it has not reported. */
-    if (ran.ran_ms >= 0 || (call->job.runner != NULL && !call->job.is_local)) {
+    if (ran.ran_ms >= 0
+        || (call->priv->job.runner != NULL && !call->priv->job.is_local))
+    {
         return ran;
     }
 
     age = (int64_t) (ngx_current_msec - call->start);
 
     if (ran.queued_ms < 0) {
-        ran.queued_ms = call->limits.len != 0 && !call->has_run ? age : 0;
+        ran.queued_ms = call->priv->limits.len != 0 && !call->has_run ? age : 0;
     }
 
     ran.ran_ms = age - ran.queued_ms;
@@ -140,7 +142,7 @@ ngx_tg_call_fill_record(const ngx_tg_call_t *call, ngx_uint_t end,
     record->entry = ngx_tg_call_find_listed_entry(call);
     record->end = end;
     record->rule = call->rule;
-    record->bytes_in = call->size;
+    record->bytes_in = call->priv->size;
     record->bytes_out = 0;
     record->is_known = 1;
     record->time = ngx_current_msec - call->start;
@@ -169,7 +171,7 @@ ngx_tg_call_make_record(ngx_tg_call_t *call, const tg_outcome_t *outcome,
                             record);
     ngx_tg_calls_ended[record->end]++;
 
-    if (call->base != NULL && (outcome != NULL || call->is_refused)) {
+    if (call->base != NULL && (outcome != NULL || call->priv->is_refused)) {
         record->bytes_out = call->base->peer.last_reply_size;
         call->base->last = *record;
     }

@@ -1,5 +1,5 @@
 /* Calls that run as jobs of the runner; slots for calls of this worker. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "protocol/tg_rpc.h"
 
@@ -13,14 +13,14 @@ ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
 {
     const char *text;
 
-    if (call->is_stored) {
+    if (call->priv->is_stored) {
         text = "The call was executed, but its result is too large to show in "
                "full, and toolgate-runner, which stores such results, could "
                "not be reached. Check what the call did before you repeat it.";
     } else if (answer->kind == TG_RESPONSE_ERROR) {
         text = "The program was stopped while NGINX was reloaded; it may have "
                "done part of its work. Try again.";
-    } else if (answer->kind == TG_RESPONSE_LOST && call->job.is_task) {
+    } else if (answer->kind == TG_RESPONSE_LOST && call->priv->job.is_task) {
         text = "toolgate-runner exited before it answered, so it is not known "
                "whether this was done. Check the tasks before you try again: "
                "the next call restarts the runner.";
@@ -28,11 +28,11 @@ ngx_tg_call_make_lost_outcome(const ngx_tg_call_t *call,
         text = "toolgate-runner exited while the program was running, which "
                "ended the program; it may have done part of its work. Try "
                "again: the next call restarts the runner.";
-    } else if (call->is_handed_off) {
+    } else if (call->priv->is_handed_off) {
         text = "NGINX was told to reload or stop, and the toolgate-runner that "
                "runs the program can no longer be reached; it is not known "
                "whether the program completed its work.";
-    } else if (call->job.is_task) {
+    } else if (call->priv->job.is_task) {
         text = "toolgate-runner could not be reached, so nothing was done; try "
                "again, or ask the operator.";
     } else {
@@ -50,28 +50,29 @@ ngx_tg_call_make_remote_outcome(ngx_tg_call_t *call,
     tg_outcome_t outcome;
 
     if (answer->kind == TG_RESPONSE_RESULT) {
-        outcome = tg_outcome_parse_json(answer->result, text, &call->ran);
-        call->rule = ngx_tg_call_rule_find(call->ran.rule);
-        call->ran.rule = TG_STR_NONE;
+        outcome = tg_outcome_parse_json(answer->result, text, &call->priv->ran);
+        call->rule = ngx_tg_call_rule_find(call->priv->ran.rule);
+        call->priv->ran.rule = TG_STR_NONE;
         return outcome;
     }
 
-    if (answer->kind == TG_RESPONSE_NOT_STARTED && !call->is_handed_off
-        && !call->is_stored && call->job.runner->error[0] != '\0')
+    if (answer->kind == TG_RESPONSE_NOT_STARTED && !call->priv->is_handed_off
+        && !call->priv->is_stored && call->priv->job.runner->error[0] != '\0')
     {
         tg_buf_printf(text,
                       "toolgate-runner could not be started (%s), so %s; try "
                       "again, or ask the operator.",
-                      (const char *) call->job.runner->error,
-                      call->job.is_task ? "nothing was done"
-                                        : "the program was not started either");
+                      (const char *) call->priv->job.runner->error,
+                      call->priv->job.is_task
+                          ? "nothing was done"
+                          : "the program was not started either");
         return tg_buf_has_failed(text)
                    ? tg_outcome_make_failure(TG_FAILURE_LOST, TG_TEXT_NO_MEMORY)
                    : tg_outcome_make_failure_str(TG_FAILURE_LOST,
                                                  tg_buf_view(text));
     }
 
-    if (answer->kind != TG_RESPONSE_ERROR || call->is_handed_off) {
+    if (answer->kind != TG_RESPONSE_ERROR || call->priv->is_handed_off) {
         return ngx_tg_call_make_lost_outcome(call, answer);
     }
 
@@ -323,11 +324,11 @@ ngx_tg_call_on_slot_response(void *data, const tg_response_t *answer)
     /* Wait for a slot of the next runner. */
     if ((answer->kind == TG_RESPONSE_LOST
          || answer->kind == TG_RESPONSE_NOT_STARTED)
-        && call->slot_request.has_broken
-        && call->job.nresends < NGX_TG_REMOTE_CALL_RESENDS_MAX
+        && call->priv->slot_request.has_broken
+        && call->priv->job.nresends < NGX_TG_REMOTE_CALL_RESENDS_MAX
         && call->base != NULL)
     {
-        call->job.nresends++;
+        call->priv->job.nresends++;
 
         if (ngx_tg_call_request_slot(call) == TG_OK) {
             return;
@@ -354,9 +355,10 @@ ngx_tg_call_run_handler(ngx_tg_call_t *call)
 
     call->has_run = 1;
     waited = ngx_current_msec - call->start;
-    ngx_add_timer(&call->timer,
-                  waited < call->timeout ? call->timeout - waited : 0);
-    call->handler->run(call);
+    ngx_add_timer(&call->priv->timer, waited < call->priv->timeout
+                                          ? call->priv->timeout - waited
+                                          : 0);
+    call->priv->handler->run(call);
 }
 
 static void
@@ -369,7 +371,7 @@ ngx_tg_call_on_slot_granted(void *data, const tg_message_t *message)
                    "toolgate call %p: has its place", call);
 
     if (!call->has_run) {
-        call->ran.queued_ms = (int64_t) (ngx_current_msec - call->start);
+        call->priv->ran.queued_ms = (int64_t) (ngx_current_msec - call->start);
         ngx_tg_call_run_handler(call);
     }
 }
@@ -402,7 +404,7 @@ ngx_tg_call_save_slot_params(ngx_tg_call_t *call)
 
     if (copy != NULL) {
         ngx_memcpy(copy, params.data, params.len);
-        call->limits = tg_str((char *) copy, params.len);
+        call->priv->limits = tg_str((char *) copy, params.len);
     }
 
     tg_buf_deinit(&params);
@@ -416,12 +418,13 @@ ngx_tg_call_request_slot(ngx_tg_call_t *call)
     ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
                    "toolgate call %p: asks for a place", call);
 
-    call->slot_request.data = call;
-    call->slot_request.answer = ngx_tg_call_on_slot_response;
-    call->slot_request.progress = ngx_tg_call_on_slot_granted;
+    call->priv->slot_request.data = call;
+    call->priv->slot_request.answer = ngx_tg_call_on_slot_response;
+    call->priv->slot_request.progress = ngx_tg_call_on_slot_granted;
 
     return ngx_tg_runner_send_request(call->base->conf->runner, TG_STR("place"),
-                                      call->limits, &call->slot_request);
+                                      call->priv->limits,
+                                      &call->priv->slot_request);
 }
 
 ngx_int_t
@@ -440,7 +443,7 @@ ngx_tg_call_defer_request(ngx_tg_call_t *call)
 
     if (deferred == NULL) {
         /* The peer has answered: too many calls, or no memory. */
-        call->is_refused = 1;
+        call->priv->is_refused = 1;
         call->rule = call->base->peer.last_failure == TG_FAILURE_BUSY
                          ? NGX_TG_RULE_INFLIGHT
                          : NGX_TG_RULE_NONE;
@@ -450,9 +453,9 @@ ngx_tg_call_defer_request(ngx_tg_call_t *call)
 
     tg_call_set_host_bytes(deferred, NGX_TG_CALL_POOL_SIZE
                                          + call->request->arguments.len
-                                         + call->arguments.len);
+                                         + call->priv->arguments.len);
     ngx_tg_call_set_deferred(call, deferred,
-                             call->timeout + NGX_TG_WATCHDOG_GRACE);
+                             call->priv->timeout + NGX_TG_WATCHDOG_GRACE);
 
     return NGX_OK;
 }
@@ -491,12 +494,12 @@ ngx_tg_call_save_store_params(ngx_tg_call_t *call)
     }
 
     ngx_memcpy(copy, params.data, params.len);
-    call->store_params = tg_str((char *) copy, params.len);
-    call->max_output = (size_t) tool->output_spec.max_output;
-    call->unstored_max = tool->output_spec.preview != 0
-                             ? ngx_min((size_t) tool->output_spec.preview,
-                                       call->max_output)
-                             : call->max_output;
+    call->priv->store_params = tg_str((char *) copy, params.len);
+    call->priv->max_output = (size_t) tool->output_spec.max_output;
+    call->priv->unstored_max = tool->output_spec.preview != 0
+                                   ? ngx_min((size_t) tool->output_spec.preview,
+                                             call->priv->max_output)
+                                   : call->priv->max_output;
 
     return TG_OK;
 }
@@ -508,7 +511,7 @@ ngx_tg_call_defer(ngx_tg_call_t *call)
 
     rc = TG_OK;
 
-    if (call->handler->run != NULL) {
+    if (call->priv->handler->run != NULL) {
         rc = ngx_tg_call_save_store_params(call);
         rc = rc == TG_OK ? ngx_tg_call_save_slot_params(call) : rc;
     }
@@ -517,12 +520,12 @@ ngx_tg_call_defer(ngx_tg_call_t *call)
         return NGX_ERROR;
     }
 
-    if (call->handler->run == NULL) {
+    if (call->priv->handler->run == NULL) {
         return NGX_OK;
     }
 
     /* Run the handler now, or when the runner grants a slot. */
-    if (rc == TG_OK && call->limits.len == 0) {
+    if (rc == TG_OK && call->priv->limits.len == 0) {
         ngx_tg_call_run_handler(call);
         return NGX_OK;
     }
@@ -541,12 +544,12 @@ ngx_tg_call_defer(ngx_tg_call_t *call)
 void
 ngx_tg_call_init_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner)
 {
-    call->job.data = call;
-    call->job.ops = &ngx_tg_call_remote_ops;
-    call->job.runner = runner;
-    call->job.name = call->entry->name;
-    call->job.number = call->number;
-    call->job.store_params = call->store_params;
+    call->priv->job.data = call;
+    call->priv->job.ops = &ngx_tg_call_remote_ops;
+    call->priv->job.runner = runner;
+    call->priv->job.name = call->entry->name;
+    call->priv->job.number = call->priv->number;
+    call->priv->job.store_params = call->priv->store_params;
 }
 
 void
@@ -559,7 +562,7 @@ ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_str_t params)
                    method.len, method.data);
 
     ngx_tg_call_init_remote(call, call->base->conf->runner);
-    rc = ngx_tg_remote_call_start(&call->job, method, params);
+    rc = ngx_tg_remote_call_start(&call->priv->job, method, params);
 
     if (rc != TG_OK) {
         ngx_tg_call_fail_unsent(call, rc);
@@ -574,8 +577,8 @@ ngx_tg_call_attach_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner,
                    "toolgate call %p: adopts its job", call);
 
     ngx_tg_call_init_remote(call, runner);
-    call->job.state = NGX_TG_REMOTE_CALL_DETACHED;
-    ngx_memcpy(call->job.key, key, NGX_TG_TOKEN_LEN);
+    call->priv->job.state = NGX_TG_REMOTE_CALL_DETACHED;
+    ngx_memcpy(call->priv->job.key, key, NGX_TG_TOKEN_LEN);
 
-    return ngx_tg_remote_call_attach(&call->job);
+    return ngx_tg_remote_call_attach(&call->priv->job);
 }

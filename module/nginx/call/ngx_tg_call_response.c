@@ -1,5 +1,5 @@
 /* Conversion of a handler's output or backend's response to an outcome. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "catalog/tg_tool_result_repair.h"
 #include "protocol/tg_rpc.h"
@@ -62,8 +62,8 @@ ngx_tg_result_append_texts(tg_str_t result, tg_buf_t *scratch)
 static size_t
 ngx_tg_call_get_max_response(const ngx_tg_call_t *call)
 {
-    return call->base == NULL || call->deferred == NULL
-                   || call->store_params.len != 0
+    return call->base == NULL || call->priv->deferred == NULL
+                   || call->priv->store_params.len != 0
                ? 0
                : tg_peer_max_reply_size(&call->base->peer);
 }
@@ -223,8 +223,8 @@ ngx_tg_call_is_response_too_large(const ngx_tg_call_t *call,
                                    : TG_OUTCOME_RESULT,
                                result);
 
-    return tg_peer_check_reply_size(&call->base->peer, &call->deferred->reply,
-                                    outcome)
+    return tg_peer_check_reply_size(&call->base->peer,
+                                    &call->priv->deferred->reply, outcome)
            != 0;
 }
 
@@ -273,7 +273,7 @@ ngx_tg_call_convert_response(ngx_tg_call_t *call, ngx_uint_t is_method,
 
     /* In a batch or relayed, the result is nested deeper than here. */
     if (outcome.kind == TG_OUTCOME_RESULT
-        && (call->base == NULL || call->deferred->reply.batch != NULL)
+        && (call->base == NULL || call->priv->deferred->reply.batch != NULL)
         && tg_outcome_is_too_deep(outcome.value))
     {
         return tg_outcome_make_too_deep();

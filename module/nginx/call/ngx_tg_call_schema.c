@@ -1,5 +1,5 @@
 /* Schemas of tools: compiled at config load or a first call; validation. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "schema/pcre2/tg_pcre2.h"
 #include "catalog/tg_tool_validate.h"
@@ -236,7 +236,7 @@ ngx_tg_call_prepare_schemas(ngx_tg_call_t *call)
     why = call->tool->is_uncompiled ? ngx_tg_call_compile_imported(call) : NULL;
 
     if (why == NULL && call->tool->output_schema != NULL) {
-        call->output_schema = tg_schema_retain(call->tool->output_schema);
+        call->priv->output_schema = tg_schema_retain(call->tool->output_schema);
     }
 
     return why;
@@ -326,7 +326,7 @@ ngx_tg_call_validate_outcome(ngx_tg_call_t *call, tg_outcome_t *outcome,
 {
     int rc;
 
-    rc = tg_tool_validate_outcome(call->output_schema,
+    rc = tg_tool_validate_outcome(call->priv->output_schema,
                                   ngx_tg_call_begin_validation(call),
                                   call->entry, outcome, scratch);
     ngx_tg_call_end_validation(call);

@@ -2,7 +2,7 @@
  * Server requests to a client that waits for a call: its executor sends them
  * through the runner, which gets the responses.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 /* Sends `{"ask":7` and the client's raw result or error to the runner. */
 static void
@@ -74,7 +74,7 @@ ngx_tg_call_on_server_request(ngx_tg_call_t *call, tg_str_t params)
 
     if (rc != TG_OK) {
         ngx_tg_runner_notify_client_response(
-            call->job.runner, number, TG_STR_NONE,
+            call->priv->job.runner, number, TG_STR_NONE,
             rc == TG_MISSING
                 ? TG_STR("{\"code\":-32601,\"message\":\"The client does not "
                          "support this request.\"}")
@@ -97,7 +97,8 @@ ngx_tg_call_on_client_response(void *host, uint64_t tag,
 
     if (call != NULL) {
         ngx_tg_call_reset_watchdog(call);
-        ngx_tg_runner_notify_client_response(call->job.runner, (int64_t) tag,
-                                             message->result, message->error);
+        ngx_tg_runner_notify_client_response(call->priv->job.runner,
+                                             (int64_t) tag, message->result,
+                                             message->error);
     }
 }

@@ -2,7 +2,7 @@
  * Large results of calls that this worker runs (`pass`, `library`): the runner
  * stores them, and the caller gets a preview.
  */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 static int
 ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
@@ -13,7 +13,7 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     tg_buf_init(&params, tg_alloc_libc());
     tg_buf_append_char(&params, '{');
     tg_json_add_string(&params, "tool", call->entry->name);
-    tg_buf_append_str(&params, call->store_params);
+    tg_buf_append_str(&params, call->priv->store_params);
     ngx_tg_call_append_max_response(call, &params);
     tg_json_begin_member(&params, "answer");
     tg_outcome_write_json(&params, outcome);
@@ -22,7 +22,7 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 
     if (!tg_buf_has_failed(&params)) {
         ngx_tg_call_init_remote(call, call->base->conf->runner);
-        rc = ngx_tg_remote_call_start(&call->job, TG_STR("store_output"),
+        rc = ngx_tg_remote_call_start(&call->priv->job, TG_STR("store_output"),
                                       tg_buf_view(&params));
     }
 
@@ -35,12 +35,12 @@ ngx_tg_call_request_store(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 static ngx_uint_t
 ngx_tg_call_has_large_result(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
-    if (call->deferred == NULL && call->handler->run != NULL) {
+    if (call->priv->deferred == NULL && call->priv->handler->run != NULL) {
         (void) ngx_tg_call_save_store_params(call);
     }
 
-    return call->store_params.len != 0
-           && outcome->value.len > call->unstored_max;
+    return call->priv->store_params.len != 0
+           && outcome->value.len > call->priv->unstored_max;
 }
 
 ngx_uint_t
@@ -49,8 +49,8 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
     tg_run_stats_t ran;
 
     /* If the session has moved, the runner stores the result later. */
-    if (call->is_stored || call->base == NULL
-        || call->job.state != NGX_TG_REMOTE_CALL_NONE
+    if (call->priv->is_stored || call->base == NULL
+        || call->priv->job.state != NGX_TG_REMOTE_CALL_NONE
         || !ngx_tg_call_has_large_result(call, outcome))
     {
         return 0;
@@ -58,12 +58,13 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
 
     ran = ngx_tg_call_get_run_stats(call);
 
-    if (call->deferred == NULL && ngx_tg_call_defer_request(call) != NGX_OK) {
+    if (call->priv->deferred == NULL
+        && ngx_tg_call_defer_request(call) != NGX_OK) {
         return 1;
     }
 
     if (ngx_tg_call_request_store(call, outcome) != TG_OK) {
-        if (outcome->value.len > call->max_output) {
+        if (outcome->value.len > call->priv->max_output) {
             *outcome = tg_outcome_make_failure(
                 TG_FAILURE_OUTPUT,
                 "The call was executed, but its result has more bytes than "
@@ -74,12 +75,12 @@ ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome)
     }
 
     /* The rest of the call is a job of the runner. */
-    call->is_stored = 1;
-    call->ran = ran;
-    call->handler = NULL;
+    call->priv->is_stored = 1;
+    call->priv->ran = ran;
+    call->priv->handler = NULL;
     call->has_run = 0;
-    call->job.is_local = 0;
-    ngx_tg_upstream_request_cancel(&call->slot_request, 0);
+    call->priv->job.is_local = 0;
+    ngx_tg_upstream_request_cancel(&call->priv->slot_request, 0);
     ngx_tg_call_reset_watchdog(call);
 
     return 1;

@@ -1,5 +1,5 @@
 /* Calls that become tasks (`task`): the runner answers with the task. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 /* Timeout of the submission, in ms: a database may fail for a moment. */
 #define NGX_TG_TASK_RESPONSE_TIMEOUT 60000
@@ -21,6 +21,12 @@ ngx_tg_append_submission_token(tg_buf_t *params)
 }
 
 void
+ngx_tg_call_set_task(ngx_tg_call_t *call)
+{
+    call->priv->job.is_task = 1;
+}
+
+void
 ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params)
 {
     u_char *copy;
@@ -29,9 +35,9 @@ ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params)
 
     if (copy != NULL) {
         ngx_memcpy(copy, params.data, params.len);
-        call->job.repeatable_params = tg_str((char *) copy, params.len);
-        tg_call_set_host_bytes(call->deferred,
-                               call->deferred->host_bytes + params.len);
+        call->priv->job.repeatable_params = tg_str((char *) copy, params.len);
+        tg_call_set_host_bytes(call->priv->deferred,
+                               call->priv->deferred->host_bytes + params.len);
     }
 }
 
@@ -59,13 +65,13 @@ ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
     tg_buf_append_cstr(&params, "}}");
 
     /* The tool's own timeout is the task's. */
-    call->timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
-    call->max_timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
+    call->priv->timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
+    call->priv->max_timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
 
     if (tg_buf_has_failed(&params)) {
         ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
     } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        call->job.is_task = 1;
+        ngx_tg_call_set_task(call);
 
         if (has_token) {
             ngx_tg_call_save_task_params(call, tg_buf_view(&params));

@@ -1,5 +1,5 @@
 /* Evaluation of values with variables, and of arguments. */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "base/tg_utf8.h"
 
@@ -22,18 +22,18 @@ ngx_tg_call_borrow_session(ngx_tg_call_t *call,
     cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
     size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
 
-    if (call->variables == NULL) {
-        call->variables = ngx_palloc(call->pool, size);
+    if (call->priv->variables == NULL) {
+        call->priv->variables = ngx_palloc(call->pool, size);
 
-        if (call->variables == NULL) {
+        if (call->priv->variables == NULL) {
             return NGX_ERROR;
         }
 
-        ngx_memcpy(call->variables, s->variables, size);
+        ngx_memcpy(call->priv->variables, s->variables, size);
 
     } else if (call->base->ended_record != NULL) {
         /* Values evaluated before the call ended are not valid any more. */
-        ngx_memcpy(call->variables, s->variables, size);
+        ngx_memcpy(call->priv->variables, s->variables, size);
     }
 
     /* At level debug, NGINX logs every variable. */
@@ -44,7 +44,7 @@ ngx_tg_call_borrow_session(ngx_tg_call_t *call,
     borrowed->session = *s;
     borrowed->pool = s->connection->pool;
     s->connection->pool = call->pool;
-    s->variables = call->variables;
+    s->variables = call->priv->variables;
 #if (NGX_PCRE)
     s->ncaptures = 0;
     s->captures = NULL;
@@ -126,9 +126,10 @@ ngx_tg_call_lookup_arg(ngx_tg_call_t *call, const tg_json_index_t *notes,
     /* The arguments of a deferred or ended call are not in the frame. */
     peer = &call->base->peer;
     is_ended = call->base->ended_record != NULL;
-    is_later = is_ended || call->deferred != NULL;
-    taken = is_later ? &call->lookup_steps : &peer->work;
-    steps = tg_schema_get_step_budget(is_later ? call->size : peer->frame_size,
+    is_later = is_ended || call->priv->deferred != NULL;
+    taken = is_later ? &call->priv->lookup_steps : &peer->work;
+    steps = tg_schema_get_step_budget(is_later ? call->priv->size
+                                               : peer->frame_size,
                                       TG_SCHEMA_MAX_STEPS, *taken);
     left = steps;
     rc = tg_json_index_get_bounded(notes, object, name, &left, note);

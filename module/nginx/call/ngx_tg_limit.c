@@ -2,7 +2,7 @@
  * Limits of calls: `rate`, counted over all workers in shared memory that
  * survives reloads, and `concurrency`, counted by the runner.
  */
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 #include "nginx/config/ngx_tg_spec.h"
 
 /*
@@ -421,7 +421,7 @@ ngx_tg_call_take_rate(ngx_tg_call_t *call, u_char *text, size_t size)
     }
 
     call->rule = rule;
-    call->log_level = NGX_LOG_ERR + (ngx_uint_t) limit->rate.log_level;
+    call->priv->log_level = NGX_LOG_ERR + (ngx_uint_t) limit->rate.log_level;
 
     (void) ngx_snprintf(text, size,
                         "%s may be called no more often than %V (%s %V, "

@@ -23,19 +23,14 @@
 #ifndef _NGX_TG_REMOTE_CALL_H_INCLUDED_
 #define _NGX_TG_REMOTE_CALL_H_INCLUDED_
 
+#include "nginx/call/ngx_tg_session_base.h"
 #include "nginx/upstream/ngx_tg_runner.h"
-
-/* Length of a token: random hexadecimal digits. */
-#define NGX_TG_TOKEN_LEN 32
 
 /* Largest size, in bytes, of the params about storing a large result. */
 #define NGX_TG_STORE_PARAMS_MAX 256
 
 /* Largest number of broken connections after which a job is sent again. */
 #define NGX_TG_REMOTE_CALL_RESENDS_MAX 7
-
-/* Writes a new random token, NUL-terminated. NGX_OK or NGX_ERROR. */
-ngx_int_t ngx_tg_token_generate(char *key);
 
 typedef enum {
     NGX_TG_REMOTE_CALL_NONE = 0,

@@ -1,5 +1,5 @@
 /* The client's token for the runner, and the notification of its end. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 const char *
 ngx_tg_session_base_get_token(ngx_tg_session_base_t *base)

@@ -4,7 +4,7 @@
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
 #include "nginx/config/ngx_tg_command_lint.h"
-#include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 /* --- parsing --- */
 

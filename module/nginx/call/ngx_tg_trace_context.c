@@ -1,5 +1,5 @@
 /* The W3C trace context that a client sends with a call. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_call_impl.h"
 
 #include "protocol/tg_trace_context.h"
 

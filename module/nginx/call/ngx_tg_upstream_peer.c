@@ -1,6 +1,8 @@
 /* Selection of an upstream's server for a call, by NGINX's load balancing. */
 #include "nginx/call/ngx_tg_upstream_peer.h"
 
+#include "nginx/call/ngx_tg_call_impl.h"
+
 /* Returns the number of lists that NGINX has resolved for `resolve`, or 0. */
 static ngx_uint_t
 ngx_tg_upstream_get_resolve_count(

@@ -4,6 +4,7 @@
  */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/shm/ngx_tg_shm.h"
+#include "nginx/call/ngx_tg_session_base.h"
 
 typedef struct {
     ngx_str_t method; /* empty: no `broadcast` */

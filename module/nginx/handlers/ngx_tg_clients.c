@@ -1,6 +1,7 @@
 /* `clients`: lists the clients of the server, in all workers. */
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/shm/ngx_tg_shm.h"
+#include "nginx/call/ngx_tg_session_base.h"
 
 typedef struct {
     ngx_flag_t is_set;

@@ -7,6 +7,7 @@
 #include "nginx/native/ngx_tg_native_handler.h"
 
 #include "base/tg_utf8.h"
+#include "nginx/call/ngx_tg_session_base.h"
 
 /* Settings of a tool. */
 typedef struct {

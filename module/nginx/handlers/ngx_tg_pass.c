@@ -322,10 +322,9 @@ void
 ngx_tg_pass_cancel(ngx_tg_call_t *call)
 {
     ngx_tg_pass_ctx_t *ctx;
-    ngx_uint_t is_late;
 
     ctx = call->ctx;
-    is_late = call->timer.timedout;
-    ngx_tg_backend_call_cancel(&ctx->query, is_late);
-    ngx_tg_upstream_peer_release(&ctx->choice, is_late ? NGX_PEER_FAILED : 0);
+    ngx_tg_backend_call_cancel(&ctx->query, call->is_late);
+    ngx_tg_upstream_peer_release(&ctx->choice,
+                                 call->is_late ? NGX_PEER_FAILED : 0);
 }

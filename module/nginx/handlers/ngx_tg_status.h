@@ -9,6 +9,8 @@
 #define _NGX_TG_STATUS_H_INCLUDED_
 
 #include "nginx/call/ngx_tg_call.h"
+#include "nginx/upstream/ngx_tg_runner.h"
+#include "nginx/shm/ngx_tg_counters.h"
 
 /* A runner of the servers that the client may see. */
 typedef struct {

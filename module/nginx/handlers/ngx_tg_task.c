@@ -215,7 +215,7 @@ ngx_tg_task_start(ngx_tg_call_t *call, tg_request_t *request)
     if (tg_buf_has_failed(&params)) {
         ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
     } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        call->job.is_task = 1;
+        ngx_tg_call_set_task(call);
 
         if (may_repeat) {
             ngx_tg_call_save_task_params(call, tg_buf_view(&params));

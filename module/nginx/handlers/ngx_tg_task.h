@@ -23,6 +23,7 @@
 #include "nginx/config/ngx_tg_command_lint.h"
 #include "nginx/config/ngx_tg_spec.h"
 #include "spec/tg_task_spec.h"
+#include "nginx/upstream/ngx_tg_runner.h"
 
 /* Context of the directives within a task_agent block. */
 #define NGX_STREAM_TASK_CONF 0x40000000

@@ -3,6 +3,7 @@
  * server.
  */
 #include "nginx/handlers/ngx_tg_task.h"
+#include "nginx/call/ngx_tg_session_base.h"
 
 /*
  * Writes a random number of the config: each config load is a new generation,

@@ -3,6 +3,7 @@
  * connection as if accepted, so that phases and limits of the new config apply.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
+#include "nginx/shm/ngx_tg_counters.h"
 
 /* Connections that are kept free for other uses than received sessions. */
 #define NGX_TG_RECEIVE_SPARE_CONNECTIONS 4

@@ -5,6 +5,7 @@
  * until the channel takes it.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
+#include "nginx/shm/ngx_tg_counters.h"
 
 /* The outbox has one snapshot; further sessions wait as they are. */
 static struct {

@@ -10,6 +10,7 @@
 
 #include "nginx/handoff/ngx_tg_handoff_channel.h"
 #include "nginx/session/ngx_tg_session.h"
+#include "nginx/call/ngx_tg_session_base.h"
 
 /* Maximum contents without a file, in bytes: some hundred messages fit. */
 #define NGX_TG_SNAPSHOT_INLINE_MAX 16384

@@ -27,6 +27,8 @@
 #include "nginx/config/ngx_tg_spec.h"
 #include "nginx/sched/ngx_tg_sched.h"
 #include "spec/tg_mcp_server_spec.h"
+#include "nginx/upstream/ngx_tg_runner.h"
+#include "base/tg_throttle.h"
 
 /* Length of a hexadecimal SHA-1. */
 #define NGX_TG_MCP_SERVER_KEY_LEN 40

@@ -43,6 +43,13 @@ ngx_tg_worker_is_exiting(void)
     return ngx_exiting && !ngx_tg_worker_is_lingering;
 }
 
+/* Checks the flags that NGINX sets at worker_shutdown_timeout. */
+static ngx_inline ngx_uint_t
+ngx_tg_is_past_shutdown_timeout(const ngx_connection_t *c)
+{
+    return ngx_exiting && c->close && c->error;
+}
+
 /* Sets the memory of a source. NGX_DECLINED: it must free memory, or fail. */
 static ngx_inline ngx_int_t
 ngx_tg_sched_hold(tg_sched_source_t *source, size_t bytes)

@@ -1,6 +1,8 @@
 /* A session: its start, socket events, catalog updates and main function. */
 #include "nginx/session/ngx_tg_session.h"
 #include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/shm/ngx_tg_counters.h"
+#include "nginx/sched/ngx_tg_log_throttle.h"
 
 #include <sys/ioctl.h>
 

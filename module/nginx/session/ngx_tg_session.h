@@ -23,7 +23,7 @@
 #ifndef _NGX_TG_SESSION_H_INCLUDED_
 #define _NGX_TG_SESSION_H_INCLUDED_
 
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/call/ngx_tg_session_base.h"
 #include "nginx/sched/ngx_tg_sched.h"
 #include "nginx/shm/ngx_tg_shm.h"
 #include "nginx/session/ngx_tg_broadcast_text.h"

@@ -171,13 +171,6 @@ void ngx_tg_upstream_conn_set_open(ngx_tg_upstream_conn_t *conn);
 /* Handles a failed connect: schedules the next one or gives up. */
 void ngx_tg_upstream_conn_fail(ngx_tg_upstream_conn_t *conn, ngx_err_t err);
 
-/* Checks the flags that NGINX sets at worker_shutdown_timeout. */
-static ngx_inline ngx_uint_t
-ngx_tg_is_past_shutdown_timeout(const ngx_connection_t *c)
-{
-    return ngx_exiting && c->close && c->error;
-}
-
 /* Closes the connection; requests that were not sent get NOT_STARTED. */
 void ngx_tg_upstream_conn_abort(ngx_tg_upstream_conn_t *conn);
 

@@ -1,0 +1,172 @@
+/*
+ * The part of a session that its calls know, and what a session does with all
+ * of its calls.
+ */
+#ifndef _NGX_TG_SESSION_BASE_H_INCLUDED_
+#define _NGX_TG_SESSION_BASE_H_INCLUDED_
+
+#include "base/tg_throttle.h"
+#include "nginx/call/ngx_tg_call_record.h"
+#include "protocol/tg_peer.h"
+
+/* Length of a token: random hexadecimal digits. */
+#define NGX_TG_TOKEN_LEN 32
+
+/* The process at the other end of a Unix socket, as the kernel reports it. */
+typedef struct {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+    gid_t *groups;
+    ngx_uint_t ngroups;
+} ngx_tg_peer_cred_t;
+
+/* The part of a session that its calls know. */
+struct ngx_tg_session_base_s {
+    tg_peer_t peer;
+    ngx_connection_t *connection;
+    ngx_stream_session_t *stream;
+    ngx_tg_srv_conf_t *conf;
+    ngx_tg_call_t *current;    /* call whose values are being evaluated */
+    ngx_tg_call_record_t last; /* record of the call that ended last */
+    const ngx_tg_call_record_t
+        *ended_record; /* record of `current` while it is logged, or NULL */
+    ngx_tg_peer_cred_t client;
+    /* catalog that view_hash is about, or NULL */
+    const tg_catalog_t *view_catalog;
+    /* hash of the entries that the client may see */
+    uint64_t view_hash;
+    /* total steps of schema checks for this session */
+    uint64_t steps;
+    /* token of the session; empty: not created yet */
+    char key[NGX_TG_TOKEN_LEN + 1];
+    /* limit of log lines about the client's input */
+    tg_throttle_t throttle;
+    unsigned has_client:1; /* `client` was read from the kernel */
+    unsigned is_gone:1;    /* the client no longer reads responses */
+};
+
+/*
+ * Wakes the session because a call has output for it: posts the connection's
+ * write event, as if the socket had become writable.
+ */
+static ngx_inline void
+ngx_tg_session_base_wake(ngx_tg_session_base_t *base)
+{
+    ngx_post_event(base->connection->write, &ngx_posted_events);
+}
+
+/*
+ * Starts a call of a request: a callback of tg_peer_ops_t whose host is the
+ * ngx_tg_session_base_t.
+ */
+void ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request);
+
+/* Rejects a call of an unknown tool or method: a callback of tg_peer_ops_t. */
+void ngx_tg_call_reject_unknown(void *host, tg_peer_t *peer,
+                                tg_request_t *request);
+
+/* Ends a deferred call without a response: a callback of tg_peer_ops_t. */
+void ngx_tg_call_cancel(void *host, tg_call_t *deferred);
+
+/* Logs a text of the peer at level info: a callback of tg_peer_ops_t. */
+void ngx_tg_session_base_on_log(void *host, const char *text);
+
+/*
+ * Forwards the client's response to a server request to the runner: a callback
+ * of tg_peer_ops_t.
+ */
+void ngx_tg_call_on_client_response(void *host, uint64_t tag,
+                                    const tg_message_t *message);
+
+/*
+ * Checks whether the session's client may see and call an entry: a callback of
+ * tg_peer_ops_t.
+ */
+int ngx_tg_session_base_can_see(void *host, const tg_catalog_entry_t *entry);
+
+/*
+ * Reads the credentials of a connection's client, without groups. NGX_OK, or
+ * NGX_DECLINED: not a Unix socket, or the kernel does not report them.
+ */
+ngx_int_t ngx_tg_connection_get_peer_cred(ngx_connection_t *c,
+                                          ngx_tg_peer_cred_t *client);
+
+/*
+ * Returns the credentials of the session's client; NULL: unknown, as over TCP.
+ */
+const ngx_tg_peer_cred_t *ngx_tg_session_base_get_peer_cred(
+    ngx_tg_session_base_t *base);
+
+/*
+ * Checks whether the server's rules allow broadcasts to the session's client.
+ */
+ngx_uint_t ngx_tg_session_base_can_be_notified(ngx_tg_session_base_t *base);
+
+/*
+ * Checks whether the session's client may see what belongs to other clients, by
+ * scf->see_all_rules.
+ */
+ngx_uint_t ngx_tg_session_base_can_see_all(ngx_tg_session_base_t *base);
+
+/* Writes a new random token, NUL-terminated. NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_tg_token_generate(char *key);
+
+/*
+ * Returns the random token that identifies the session's client in every
+ * worker; creates it at the first use. NULL: no random bytes. The token is
+ * valid until the session ends.
+ */
+const char *ngx_tg_session_base_get_token(ngx_tg_session_base_t *base);
+
+/* Notifies the handlers that the client is gone, if the session has a token. */
+void ngx_tg_session_base_notify_gone(ngx_tg_session_base_t *base);
+
+/* Keeps the runner's connection open for a session that has a token. */
+void ngx_tg_session_base_hold_runner(ngx_tg_session_base_t *base);
+
+/* Stops keeping the runner's connection open and clears the session's token. */
+void ngx_tg_session_base_release_runner(ngx_tg_session_base_t *base);
+
+/*
+ * Detaches all calls of a session from this worker. NGX_OK: all are detached;
+ * NGX_AGAIN: not yet, and the session is woken when a call changes.
+ */
+ngx_int_t ngx_tg_session_base_detach_calls(ngx_tg_session_base_t *base);
+
+/* Takes back all detached calls, because the session stays in this worker. */
+void ngx_tg_session_base_reattach_calls(ngx_tg_session_base_t *base);
+
+/*
+ * Hands off all calls of a session that has moved to another worker: each call
+ * ends here, or continues here without its session.
+ */
+void ngx_tg_session_base_hand_off_calls(ngx_tg_session_base_t *base);
+
+/* Logs a call that is killed with its worker, which stops at once. */
+void ngx_tg_call_log_killed(ngx_tg_call_t *call);
+
+/* Cancels a call and ends it as failed: worker_shutdown_timeout has passed. */
+void ngx_tg_call_fail_shutdown_timeout(ngx_tg_call_t *call);
+
+/*
+ * Appends the state of a call for its new worker: a callback of tg_peer_save(),
+ * whose host is the ngx_tg_session_base_t.
+ */
+void ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred,
+                                tg_buf_t *out);
+
+/*
+ * Restores a call from the state that its old worker wrote: a callback of
+ * tg_peer_load(). now: the tool's entry in this worker's catalog, or NULL.
+ */
+void ngx_tg_call_restore(void *host, tg_call_t *deferred,
+                         const tg_catalog_entry_t *now, tg_str_t bytes);
+
+/*
+ * Returns the time until the timer fires, in ms, at least 1; 0: the timer is
+ * not set.
+ */
+uint64_t ngx_tg_timer_get_remaining_ms(const ngx_event_t *ev);
+
+#endif
