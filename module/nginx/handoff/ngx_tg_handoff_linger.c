@@ -4,6 +4,7 @@
  * accepts clients.
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
+#include "nginx/sched/ngx_tg_sched.h"
 
 /* Copy of a listening socket, which NGINX closes when a worker must exit. */
 typedef struct {

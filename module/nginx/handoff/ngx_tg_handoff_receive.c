@@ -4,6 +4,7 @@
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 #include "nginx/shm/ngx_tg_counters.h"
+#include "nginx/sched/ngx_tg_sched.h"
 
 /* Connections that are kept free for other uses than received sessions. */
 #define NGX_TG_RECEIVE_SPARE_CONNECTIONS 4

@@ -4,7 +4,7 @@
  * A client is closed when its own backlog is too large, or when it is the
  * slowest one and the backlog of all is too large.
  */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 /* Maximum backlog of one client, in bytes. */
 #define NGX_TG_BROADCAST_BACKLOG_MAX 4194304
@@ -58,7 +58,7 @@ ngx_tg_broadcast_close_session(ngx_tg_session_t *session, const char *why)
 {
     ngx_log_error(NGX_LOG_WARN, session->base.connection->log, 0,
                   "client closed: %s; %uz bytes of notifications wait for it",
-                  why, session->shared_client->backlog_bytes);
+                  why, session->priv->shared_client->backlog_bytes);
     session->is_broken = 1;
     ngx_tg_session_base_wake(&session->base);
 }
@@ -117,8 +117,9 @@ ngx_tg_broadcast_close_slowest(const ngx_tg_broadcast_text_t *spared)
         {
             session = ngx_tg_shared_client_get_session(q);
 
-            if (session->texts.first != NULL
-                && session->texts.first->text == text) {
+            if (session->priv->texts.first != NULL
+                && session->priv->texts.first->text == text)
+            {
                 ngx_tg_broadcast_close_session(
                     session, "it is the slowest reader of notifications, and "
                              "too many wait for all clients");
@@ -176,7 +177,7 @@ ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
         return;
     }
 
-    session->shared_client->backlog_bytes += size;
+    session->priv->shared_client->backlog_bytes += size;
     session->is_broken |= ngx_tg_unsent_texts_add(session, *text, head)
                           != TG_OK;
 }
@@ -190,7 +191,7 @@ ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
     ngx_tg_shared_client_t *shared_client;
     const ngx_tg_broadcast_message_t *broadcast;
 
-    shared_client = session->shared_client;
+    shared_client = session->priv->shared_client;
     broadcast = &telling->broadcast;
 
     if (broadcast->at < shared_client->client_slot.read_position) {
@@ -235,7 +236,7 @@ ngx_tg_broadcast_on_log_overrun(void)
          q != ngx_queue_sentinel(&ngx_tg_shared_clients); q = ngx_queue_next(q))
     {
         session = ngx_tg_shared_client_get_session(q);
-        session->shared_client->client_slot.read_position =
+        session->priv->shared_client->client_slot.read_position =
             ngx_tg_broadcast_log_get_position();
 
         if (tg_peer_has_broadcasts(&session->base.peer)) {
@@ -275,7 +276,7 @@ ngx_tg_broadcast_close_displaced(void)
         session = ngx_tg_shared_client_get_session(q);
 
         if (ngx_tg_client_slot_is_displaced(
-                &session->shared_client->client_slot)) {
+                &session->priv->shared_client->client_slot)) {
             ngx_tg_session_displace_bridge(session);
         }
     }
@@ -327,7 +328,7 @@ ngx_tg_broadcast_delivery_advance(void)
     ngx_tg_broadcast_next_session = ngx_queue_next(
         ngx_tg_broadcast_next_session);
 
-    if (!session->shared_client->is_catching_up) {
+    if (!session->priv->shared_client->is_catching_up) {
         ngx_tg_broadcast_send_to_session(session, &ngx_tg_broadcast_delivery);
     }
 
@@ -397,7 +398,7 @@ ngx_tg_session_send_missed_broadcasts(ngx_tg_session_t *session)
     ngx_tg_shared_client_t *shared_client;
     ngx_int_t rc;
 
-    shared_client = session->shared_client;
+    shared_client = session->priv->shared_client;
 
     if (tg_peer_is_pre_request_listener(&session->base.peer)
         && ngx_current_msec - shared_client->connected
@@ -426,6 +427,6 @@ ngx_tg_session_send_missed_broadcasts(ngx_tg_session_t *session)
 
         ngx_tg_broadcast_send_to_session(session, &telling);
         ngx_tg_broadcast_delivery_end(&telling);
-    } while (!tg_sched_is_slice_over(&ngx_tg_sched, &session->source,
+    } while (!tg_sched_is_slice_over(&ngx_tg_sched, &session->priv->source,
                                      telling.copy.len));
 }

@@ -1,5 +1,5 @@
 /* Shared texts of broadcasts, and the unsent texts of each session. */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 /* Maximum bytes of all unsent texts of a worker. */
 #define NGX_TG_BROADCAST_TEXTS_MAX 67108864
@@ -121,7 +121,7 @@ ngx_tg_unsent_texts_add(ngx_tg_session_t *session,
     ngx_tg_unsent_texts_t *texts;
     tg_buf_t *out;
 
-    texts = &session->texts;
+    texts = &session->priv->texts;
     out = &session->base.peer.out;
 
     if (texts->first == NULL
@@ -172,7 +172,7 @@ ngx_tg_unsent_texts_contains(const ngx_tg_session_t *session,
 {
     const ngx_tg_unsent_text_t *unsent;
 
-    unsent = session->texts.first;
+    unsent = session->priv->texts.first;
 
     while (unsent != NULL && unsent->text != text) {
         unsent = unsent->next;
@@ -188,7 +188,7 @@ ngx_tg_unsent_texts_remove_first(ngx_tg_session_t *session)
     ngx_tg_unsent_texts_t *texts;
     size_t size;
 
-    texts = &session->texts;
+    texts = &session->priv->texts;
     unsent = texts->first;
     size = unsent->head + unsent->text->bytes.len;
     texts->bytes -= size - texts->sent;
@@ -200,9 +200,9 @@ ngx_tg_unsent_texts_remove_first(ngx_tg_session_t *session)
         texts->first_offset += texts->first->gap;
     }
 
-    if (session->shared_client != NULL) {
-        session->shared_client->backlog_bytes -= ngx_min(
-            session->shared_client->backlog_bytes, size);
+    if (session->priv->shared_client != NULL) {
+        session->priv->shared_client->backlog_bytes -= ngx_min(
+            session->priv->shared_client->backlog_bytes, size);
     }
 
     ngx_tg_broadcast_text_release(unsent->text);
@@ -212,7 +212,7 @@ ngx_tg_unsent_texts_remove_first(ngx_tg_session_t *session)
 void
 ngx_tg_unsent_texts_clear(ngx_tg_session_t *session)
 {
-    while (session->texts.first != NULL) {
+    while (session->priv->texts.first != NULL) {
         ngx_tg_unsent_texts_remove_first(session);
     }
 }
@@ -220,8 +220,10 @@ ngx_tg_unsent_texts_clear(ngx_tg_session_t *session)
 void
 ngx_tg_unsent_texts_shift(ngx_tg_session_t *session, size_t bytes)
 {
-    session->texts.first_offset -= ngx_min(session->texts.first_offset, bytes);
-    session->texts.last_offset -= ngx_min(session->texts.last_offset, bytes);
+    session->priv->texts.first_offset -= ngx_min(
+        session->priv->texts.first_offset, bytes);
+    session->priv->texts.last_offset -= ngx_min(
+        session->priv->texts.last_offset, bytes);
 }
 
 /* Returns the next bytes of the first unsent text. */
@@ -253,10 +255,10 @@ ngx_tg_unsent_texts_flush(ngx_tg_session_t *session)
     ssize_t n;
 
     c = session->base.connection;
-    texts = &session->texts;
+    texts = &session->priv->texts;
 
-    if (!session->has_slice) {
-        tg_sched_enqueue(&ngx_tg_sched, &session->source);
+    if (!session->priv->has_slice) {
+        tg_sched_enqueue(&ngx_tg_sched, &session->priv->source);
         return NGX_AGAIN;
     }
 
@@ -271,7 +273,7 @@ ngx_tg_unsent_texts_flush(ngx_tg_session_t *session)
             break;
         }
 
-        if (!session->has_slice) {
+        if (!session->priv->has_slice) {
             return NGX_AGAIN;
         }
 
@@ -287,11 +289,11 @@ ngx_tg_unsent_texts_flush(ngx_tg_session_t *session)
         texts->sent += (size_t) n;
         texts->bytes -= (size_t) n;
         session->bytes_out += (uint64_t) n;
-        session->has_sent = 1;
+        session->priv->has_sent = 1;
 
-        if (tg_sched_is_slice_over(&ngx_tg_sched, &session->source, (size_t) n))
-        {
-            session->has_slice = 0;
+        if (tg_sched_is_slice_over(&ngx_tg_sched, &session->priv->source,
+                                   (size_t) n)) {
+            session->priv->has_slice = 0;
         }
     }
 
@@ -320,7 +322,7 @@ ngx_tg_unsent_texts_copy_first(ngx_tg_session_t *session)
     tg_str_t rest;
     size_t at, size;
 
-    texts = &session->texts;
+    texts = &session->priv->texts;
     out = &session->base.peer.out;
     at = texts->first_offset;
     size = texts->first->head + texts->first->text->bytes.len - texts->sent;
@@ -352,7 +354,7 @@ ngx_tg_unsent_texts_copy_to_output(ngx_tg_session_t *session, uint64_t at)
 {
     ngx_tg_unsent_texts_t *texts;
 
-    texts = &session->texts;
+    texts = &session->priv->texts;
 
     /* The other worker cannot read a part of a text, or one that is lost. */
     while (texts->first != NULL

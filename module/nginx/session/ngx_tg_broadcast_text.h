@@ -11,9 +11,8 @@
 #define _NGX_TG_BROADCAST_TEXT_H_INCLUDED_
 
 #include "nginx/sched/ngx_tg_sched.h"
-#include "nginx/shm/ngx_tg_shm.h"
+#include "nginx/session/ngx_tg_session.h"
 
-typedef struct ngx_tg_session_s ngx_tg_session_t;
 typedef struct ngx_tg_unsent_text_s ngx_tg_unsent_text_t;
 
 typedef struct {

@@ -3,7 +3,7 @@
  * session that writes, and some large blocks, because page faults of fresh
  * memory cost more than the rest of a call.
  */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 /* Maximum number of cached blocks, and of their bytes. */
 #define NGX_TG_BUFFER_CACHE_N 8

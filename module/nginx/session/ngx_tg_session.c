@@ -1,5 +1,5 @@
 /* A session: its start, socket events, catalog updates and main function. */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 #include "nginx/shm/ngx_tg_counters.h"
 #include "nginx/sched/ngx_tg_log_throttle.h"
@@ -38,15 +38,16 @@ ngx_tg_session_set_handoff_ops(const ngx_tg_handoff_ops_t *handoff_ops)
 }
 
 static int
-ngx_tg_session_init_base(ngx_tg_session_t *session, ngx_stream_session_t *s)
+ngx_tg_session_init_base(ngx_tg_session_block_t *block, ngx_stream_session_t *s)
 {
     ngx_tg_srv_conf_t *scf;
     ngx_tg_session_base_t *base;
 
     scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
 
-    session->source.run = ngx_tg_session_run_time_slice;
-    base = &session->base;
+    block->session.priv = &block->priv;
+    block->priv.source.run = ngx_tg_session_run_time_slice;
+    base = &block->session.base;
     base->stream = s;
     base->connection = s->connection;
     base->conf = scf;
@@ -62,16 +63,18 @@ static void
 ngx_tg_session_count_connection(ngx_tg_session_t *session, uint64_t n)
 {
     ngx_tg_counters_add(session->base.conf->counters,
-                        NGX_TG_COUNTER_OPEN_CONNECTIONS + session->dialect, n);
+                        NGX_TG_COUNTER_OPEN_CONNECTIONS
+                            + session->priv->dialect,
+                        n);
 }
 
 /* Recounts the connection after the first bytes have shown its dialect. */
 static void
 ngx_tg_session_update_dialect(ngx_tg_session_t *session)
 {
-    if (session->dialect != session->base.peer.dialect) {
+    if (session->priv->dialect != session->base.peer.dialect) {
         ngx_tg_session_count_connection(session, (uint64_t) -1);
-        session->dialect = session->base.peer.dialect;
+        session->priv->dialect = session->base.peer.dialect;
         ngx_tg_session_count_connection(session, 1);
     }
 }
@@ -96,7 +99,7 @@ ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
         scf->counters = ngx_tg_counters_find(scf, NULL);
     }
 
-    session->dialect = session->base.peer.dialect;
+    session->priv->dialect = session->base.peer.dialect;
     ngx_tg_counters_add(scf->counters, NGX_TG_COUNTER_ACCEPTED, is_new);
     ngx_tg_session_count_connection(session, 1);
 }
@@ -104,6 +107,7 @@ ngx_tg_session_start_counting(ngx_tg_session_t *session, ngx_uint_t is_new)
 void
 ngx_tg_stream_content_handler(ngx_stream_session_t *s)
 {
+    ngx_tg_session_block_t *block;
     ngx_tg_session_t *session;
     ngx_pool_cleanup_t *cln;
     ngx_connection_t *c;
@@ -112,18 +116,18 @@ ngx_tg_stream_content_handler(ngx_stream_session_t *s)
     c = s->connection;
     c->log->action = "serving tools";
 
-    session = ngx_pcalloc(c->pool, sizeof(ngx_tg_session_t));
+    block = ngx_pcalloc(c->pool, sizeof(ngx_tg_session_block_t));
     cln = ngx_pool_cleanup_add(c->pool, 0);
 
-    if (session == NULL || cln == NULL
-        || ngx_tg_session_init_base(session, s) != TG_OK)
-    {
+    if (block == NULL || cln == NULL
+        || ngx_tg_session_init_base(block, s) != TG_OK) {
         ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
         return;
     }
 
+    session = &block->session;
     (void) ngx_tg_pre_request_preread(s);
-    ngx_queue_insert_tail(&ngx_tg_sessions, &session->all);
+    ngx_queue_insert_tail(&ngx_tg_sessions, &session->priv->all);
     ngx_tg_pre_request_add(&session->pre_request, c);
     tg_buf_init(&session->in, tg_alloc_libc());
     cln->handler = ngx_tg_session_cleanup;
@@ -168,7 +172,7 @@ ngx_tg_session_cleanup(void *data)
     base->is_gone = 1;
     ngx_tg_session_count_connection(session, (uint64_t) -1);
     ngx_tg_catalog_update_skip(session);
-    ngx_queue_remove(&session->all);
+    ngx_queue_remove(&session->priv->all);
     ngx_tg_time_slice_leave_queue(session);
     ngx_tg_session_clear_memory(session);
     ngx_tg_unsent_texts_clear(session);
@@ -178,8 +182,8 @@ ngx_tg_session_cleanup(void *data)
     ngx_tg_session_base_notify_gone(base);
     tg_buf_deinit(&session->in);
 
-    if (session->timer != NULL && session->timer->timer_set) {
-        ngx_del_timer(session->timer);
+    if (session->priv->timer != NULL && session->priv->timer->timer_set) {
+        ngx_del_timer(session->priv->timer);
     }
 }
 
@@ -199,7 +203,7 @@ ngx_tg_sessions_stop(void)
     for (q = ngx_queue_head(&ngx_tg_sessions);
          q != ngx_queue_sentinel(&ngx_tg_sessions); q = ngx_queue_next(q))
     {
-        session = ngx_queue_data(q, ngx_tg_session_t, all);
+        session = ngx_tg_session_of(q, all);
 
         for (call = session->base.peer.oldest; call != NULL; call = call->prev)
         {
@@ -256,8 +260,8 @@ static ngx_queue_t *ngx_tg_catalog_update_next;
 static void
 ngx_tg_catalog_update_skip(ngx_tg_session_t *session)
 {
-    if (ngx_tg_catalog_update_next == &session->all) {
-        ngx_tg_catalog_update_next = ngx_queue_next(&session->all);
+    if (ngx_tg_catalog_update_next == &session->priv->all) {
+        ngx_tg_catalog_update_next = ngx_queue_next(&session->priv->all);
     }
 }
 
@@ -284,8 +288,7 @@ ngx_tg_catalog_update_run(tg_sched_source_t *source)
            && ngx_tg_catalog_update_next
                   != ngx_queue_sentinel(&ngx_tg_sessions))
     {
-        session = ngx_queue_data(ngx_tg_catalog_update_next, ngx_tg_session_t,
-                                 all);
+        session = ngx_tg_session_of(ngx_tg_catalog_update_next, all);
         ngx_tg_catalog_update_next = ngx_queue_next(ngx_tg_catalog_update_next);
         is_new = session->base.peer.catalog != session->base.conf->catalog;
         ngx_tg_session_update_catalog(session);
@@ -322,10 +325,10 @@ ngx_tg_server_unpark_sessions(ngx_tg_srv_conf_t *scf)
     for (q = ngx_queue_head(&ngx_tg_sessions);
          q != ngx_queue_sentinel(&ngx_tg_sessions); q = ngx_queue_next(q))
     {
-        session = ngx_queue_data(q, ngx_tg_session_t, all);
+        session = ngx_tg_session_of(q, all);
 
         if (session->base.conf == scf && session->base.peer.nparked != 0) {
-            session->must_serve_parked = 1;
+            session->priv->must_serve_parked = 1;
             ngx_tg_session_base_wake(&session->base);
         }
     }
@@ -419,8 +422,9 @@ ngx_tg_session_must_leave(ngx_tg_session_t *session)
     {
         session->state = NGX_TG_SESSION_LEAVING;
         session->leaving_since = ngx_current_msec;
-        session->bytes_to_read = session->bytes_in
-                                 + ngx_tg_session_get_pending_bytes(session);
+        session->priv->bytes_to_read = session->bytes_in
+                                       + ngx_tg_session_get_pending_bytes(
+                                           session);
         ngx_tg_time_slice_leave_queue(session);
     }
 
@@ -495,19 +499,20 @@ ngx_tg_session_run(ngx_tg_session_t *session)
         return;
     }
 
-    if (session->shared_client != NULL
-        && session->shared_client->is_catching_up) {
+    if (session->priv->shared_client != NULL
+        && session->priv->shared_client->is_catching_up)
+    {
         ngx_tg_session_send_missed_broadcasts(session);
     }
 
     ngx_tg_session_update_dialect(session);
     /* Update the slot first: a client with its response may rely on it. */
-    if (session->shared_client != NULL) {
+    if (session->priv->shared_client != NULL) {
         ngx_tg_session_update_client_slot(session);
     }
 
     flushed = session->is_broken ? NGX_ERROR : ngx_tg_session_flush(session);
-    session->has_slice = 0;
+    session->priv->has_slice = 0;
 
     if (peer->out.len == 0) {
         ngx_tg_output_buffer_return(&peer->out);
@@ -524,7 +529,7 @@ ngx_tg_session_run(ngx_tg_session_t *session)
      * The shutdown notice follows the last response. That was sent in this run,
      * so that no further event would come.
      */
-    if (session->state == NGX_TG_SESSION_LEAVING && !session->is_drained
+    if (session->state == NGX_TG_SESSION_LEAVING && !session->priv->is_drained
         && peer->ncalls == 0 && ngx_tg_session_get_unsent_size(session) == 0)
     {
         ngx_tg_session_set_timer(session, 1);

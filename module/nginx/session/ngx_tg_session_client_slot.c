@@ -1,5 +1,5 @@
 /* The slot of a session's client in shared memory. */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
 /* --- one session --- */
@@ -13,7 +13,7 @@ ngx_tg_session_get_client_info(const ngx_tg_session_t *session,
     peer = &session->base.peer;
     info->calls = peer->ncalls;
     info->dialect = peer->dialect;
-    info->receives_broadcasts = session->shared_client->can_receive
+    info->receives_broadcasts = session->priv->shared_client->can_receive
                                 && tg_peer_has_broadcasts(peer);
 }
 
@@ -24,10 +24,11 @@ ngx_tg_session_update_identity(ngx_tg_session_t *session)
 
     peer = &session->base.peer;
 
-    if (session->shared_client->nclient_changes != peer->nclient_changes) {
-        session->shared_client->nclient_changes = peer->nclient_changes;
-        ngx_tg_client_slot_set_identity(&session->shared_client->client_slot,
-                                        peer);
+    if (session->priv->shared_client->nclient_changes != peer->nclient_changes)
+    {
+        session->priv->shared_client->nclient_changes = peer->nclient_changes;
+        ngx_tg_client_slot_set_identity(
+            &session->priv->shared_client->client_slot, peer);
     }
 }
 
@@ -37,7 +38,8 @@ ngx_tg_session_update_client_slot(ngx_tg_session_t *session)
     ngx_tg_client_info_t info;
 
     ngx_tg_session_get_client_info(session, &info);
-    ngx_tg_client_slot_update(&session->shared_client->client_slot, &info);
+    ngx_tg_client_slot_update(&session->priv->shared_client->client_slot,
+                              &info);
     ngx_tg_session_update_identity(session);
 }
 
@@ -57,8 +59,9 @@ ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
     info.since = (uint64_t) s->start_sec * 1000 + s->start_msec;
     info.pid = client.pid;
     info.uid = client.uid;
-    rc = ngx_tg_client_slot_allocate(&session->shared_client->client_slot,
-                                     session->shared_client->address, &info);
+    rc = ngx_tg_client_slot_allocate(&session->priv->shared_client->client_slot,
+                                     session->priv->shared_client->address,
+                                     &info);
     ngx_tg_session_update_identity(session);
 
     if (rc == NGX_BUSY) {
@@ -97,7 +100,7 @@ ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
     shared_client->address = ngx_tg_listener_get_address_hash(
         base->connection->listening, base->conf);
     ngx_tg_broadcast_add_listener(shared_client);
-    session->shared_client = shared_client;
+    session->priv->shared_client = shared_client;
 
     return NGX_OK;
 }
@@ -105,8 +108,8 @@ ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
 static void
 ngx_tg_session_free_shared_client(ngx_tg_session_t *session)
 {
-    ngx_tg_broadcast_remove_listener(session->shared_client);
-    session->shared_client = NULL;
+    ngx_tg_broadcast_remove_listener(session->priv->shared_client);
+    session->priv->shared_client = NULL;
 }
 
 /* Registers a new client. NGX_ERROR, after logging: there are too many. */
@@ -121,8 +124,8 @@ ngx_tg_session_register_new_client(ngx_tg_session_t *session)
         ngx_tg_session_free_shared_client(session);
 
     } else if (tg_peer_is_pre_request_listener(&session->base.peer)) {
-        session->shared_client->connected = ngx_current_msec;
-        session->shared_client->is_catching_up = 1;
+        session->priv->shared_client->connected = ngx_current_msec;
+        session->priv->shared_client->is_catching_up = 1;
         ngx_tg_session_set_timer(session, NGX_TG_FIRST_BYTE_TIMEOUT);
     }
 
@@ -161,8 +164,8 @@ ngx_tg_session_register_client(ngx_tg_session_t *session)
 void
 ngx_tg_session_unregister_client(ngx_tg_session_t *session)
 {
-    if (session->shared_client != NULL) {
-        ngx_tg_client_slot_free(&session->shared_client->client_slot);
+    if (session->priv->shared_client != NULL) {
+        ngx_tg_client_slot_free(&session->priv->shared_client->client_slot);
         ngx_tg_session_free_shared_client(session);
     }
 }
@@ -175,15 +178,15 @@ ngx_tg_session_detach_client_slot(ngx_tg_session_t *session,
     ngx_tg_shared_client_t *shared_client;
     uint64_t read_position;
 
-    shared_client = session->shared_client;
+    shared_client = session->priv->shared_client;
 
     if (shared_client != NULL) {
         /* During a handoff, the broadcast log keeps records from here on. */
         read_position = shared_client->client_slot.read_position;
 
-        if (session->texts.first != NULL) {
+        if (session->priv->texts.first != NULL) {
             shared_client->client_slot.read_position =
-                session->texts.first->text->at;
+                session->priv->texts.first->text->at;
         }
 
         ngx_tg_client_slot_detach(&shared_client->client_slot);
@@ -204,7 +207,7 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
 
     const ngx_tg_srv_conf_t *scf;
 
-    if (session->shared_client == NULL) {
+    if (session->priv->shared_client == NULL) {
         return NULL;
     }
 
@@ -218,7 +221,7 @@ ngx_tg_session_check_bridge_policy(void *host, tg_peer_t *peer)
     scf = session->base.conf;
 
     if (ngx_tg_client_slot_register_bridge(
-            &session->shared_client->client_slot, &scf->addresses,
+            &session->priv->shared_client->client_slot, &scf->addresses,
             (ngx_tg_bridge_policy_t) scf->bridges)
         == NGX_OK)
     {
@@ -256,7 +259,7 @@ ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
         return NGX_ERROR;
     }
 
-    shared_client = session->shared_client;
+    shared_client = session->priv->shared_client;
     shared_client->client_slot = client_slot;
     shared_client->backlog_bytes = (size_t) backlog_bytes;
 
@@ -271,7 +274,7 @@ ngx_tg_session_attach_client_slot(ngx_tg_session_t *session,
         }
     }
 
-    if (session->shared_client == NULL) {
+    if (session->priv->shared_client == NULL) {
         return NGX_OK;
     }
 

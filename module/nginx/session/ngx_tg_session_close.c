@@ -1,5 +1,5 @@
 /* End of a session: by the client, after the last response, at exit. */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -23,23 +23,23 @@ ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time)
 {
     ngx_connection_t *c;
 
-    if (session->timer == NULL) {
+    if (session->priv->timer == NULL) {
         c = session->base.connection;
-        session->timer = ngx_pcalloc(c->pool, sizeof(ngx_event_t));
+        session->priv->timer = ngx_pcalloc(c->pool, sizeof(ngx_event_t));
 
-        if (session->timer == NULL) {
+        if (session->priv->timer == NULL) {
             session->is_broken = 1;
             ngx_tg_session_base_wake(&session->base);
             return;
         }
 
-        session->timer->handler = ngx_tg_session_on_timer;
-        session->timer->data = session;
-        session->timer->log = c->log;
+        session->priv->timer->handler = ngx_tg_session_on_timer;
+        session->priv->timer->data = session;
+        session->priv->timer->log = c->log;
     }
 
-    if (!session->timer->timer_set) {
-        ngx_add_timer(session->timer, time);
+    if (!session->priv->timer->timer_set) {
+        ngx_add_timer(session->priv->timer, time);
     }
 }
 
@@ -56,7 +56,7 @@ ngx_tg_session_awaits_first_request(ngx_tg_session_t *session)
     passed = ngx_current_msec - session->leaving_since;
 
     if (session->base.connection->ssl != NULL && session->bytes_in == 0
-        && !session->is_eof && passed < NGX_TG_LEAVING_TIMEOUT)
+        && !session->priv->is_eof && passed < NGX_TG_LEAVING_TIMEOUT)
     {
         ngx_tg_session_set_timer(session, NGX_TG_LEAVING_TIMEOUT - passed);
         return 1;
@@ -89,7 +89,7 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
     }
 
     if (peer->ncalls == 0 && session->state != NGX_TG_SESSION_CLOSING
-        && !session->is_drained)
+        && !session->priv->is_drained)
     {
         /* The last bytes may have come without an event. */
         rev = session->base.connection->read;
@@ -102,7 +102,7 @@ ngx_tg_session_finish_at_exit(ngx_tg_session_t *session)
             return;
         }
 
-        session->is_drained = 1;
+        session->priv->is_drained = 1;
     }
 
     if (peer->ncalls == 0) {
@@ -146,12 +146,14 @@ ngx_tg_session_is_output_in_transit(ngx_tg_session_t *session)
         return 0;
     }
 
-    if (session->in_transit_bytes == 0 || n < session->in_transit_bytes) {
-        session->in_transit_bytes = n;
-        session->in_transit_since = ngx_current_msec;
+    if (session->priv->in_transit_bytes == 0
+        || n < session->priv->in_transit_bytes) {
+        session->priv->in_transit_bytes = n;
+        session->priv->in_transit_since = ngx_current_msec;
     }
 
-    if (ngx_current_msec - session->in_transit_since >= NGX_TG_LEAVING_TIMEOUT)
+    if (ngx_current_msec - session->priv->in_transit_since
+        >= NGX_TG_LEAVING_TIMEOUT)
     {
         return 0;
     }
@@ -225,7 +227,7 @@ ngx_tg_session_close_if_done(ngx_tg_session_t *session, ngx_int_t flushed)
         /* Serve received input, even of a client that is gone. */
         is_over = 0;
 
-    } else if (session->is_eof) {
+    } else if (session->priv->is_eof) {
         /* Half closed: the client may wait for responses. */
         is_over = (base->peer.ncalls + base->peer.nparked == 0
                    && flushed == NGX_OK)

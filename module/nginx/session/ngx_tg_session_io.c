@@ -4,7 +4,7 @@
  * and output. The rest of a large message is read directly after its beginning,
  * so that each byte is copied at most once.
  */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 /* Minimum size of an incomplete message whose rest is read directly. */
 #define NGX_TG_DIRECT_READ_MIN 32768
@@ -33,7 +33,7 @@ ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
 
     if (*consumed != 0) {
         ngx_tg_pre_request_remove(&session->pre_request);
-        session->has_read = 1;
+        session->priv->has_read = 1;
 
         if (session->base.conf->trace != NULL) {
             ngx_tg_session_trace_input(session, tg_str(data, *consumed));
@@ -180,7 +180,7 @@ ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
     }
 
     if (n == 0) {
-        session->is_eof = 1;
+        session->priv->is_eof = 1;
         return 0;
     }
 
@@ -269,8 +269,8 @@ ngx_tg_session_can_read(const ngx_tg_session_t *session)
 {
     return session->state == NGX_TG_SESSION_SERVING
            || session->base.peer.is_leaving
-           || (!session->is_drained && !session->base.peer.is_toolgate
-               && (session->bytes_in < session->bytes_to_read
+           || (!session->priv->is_drained && !session->base.peer.is_toolgate
+               && (session->bytes_in < session->priv->bytes_to_read
                    || ngx_current_msec - session->leaving_since
                           < NGX_TG_LEAVING_TIMEOUT));
 }
@@ -290,7 +290,7 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
 
     for (;;) {
         if (session->is_broken || session->state == NGX_TG_SESSION_CLOSING
-            || session->is_eof || ngx_tg_time_slice_is_awaited(session))
+            || session->priv->is_eof || ngx_tg_time_slice_is_awaited(session))
         {
             return;
         }
@@ -374,7 +374,7 @@ ngx_tg_session_flush_output(ngx_tg_session_t *session, size_t end)
 
         session->sent += (size_t) n;
         session->bytes_out += (uint64_t) n;
-        session->has_sent = 1;
+        session->priv->has_sent = 1;
     }
 
     return NGX_OK;
@@ -388,7 +388,7 @@ ngx_tg_session_flush(ngx_tg_session_t *session)
     tg_buf_t *out;
 
     out = &session->base.peer.out;
-    texts = &session->texts;
+    texts = &session->priv->texts;
 
     for (;;) {
         if (session->base.conf->trace != NULL) {
@@ -417,8 +417,8 @@ ngx_tg_session_flush(ngx_tg_session_t *session)
         }
     }
 
-    if (rc == NGX_OK && session->shared_client != NULL) {
-        session->shared_client->backlog_bytes = 0;
+    if (rc == NGX_OK && session->priv->shared_client != NULL) {
+        session->priv->shared_client->backlog_bytes = 0;
     }
 
     return rc;
@@ -499,7 +499,8 @@ ngx_tg_session_set_timers(ngx_tg_session_t *session)
                             ngx_tg_session_get_unsent_size(session),
                             session->in.len);
 
-    is_due = wait == TG_WAIT_READ ? session->has_sent : session->has_read;
+    is_due = wait == TG_WAIT_READ ? session->priv->has_sent
+                                  : session->priv->has_read;
 
     /* Most sessions have no idle timeout, and need no timer. */
     if (wait != session->wait
@@ -511,6 +512,6 @@ ngx_tg_session_set_timers(ngx_tg_session_t *session)
         ngx_tg_session_set_wait(session, wait, NGX_TIMER_INFINITE);
     }
 
-    session->has_sent = 0;
-    session->has_read = 0;
+    session->priv->has_sent = 0;
+    session->priv->has_read = 0;
 }

@@ -2,7 +2,7 @@
  * Parked requests, which wait for MCP servers that are starting: for the first
  * tool list, or for a tool that no server has listed yet.
  */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 /* Parks a request if it must wait, else returns NGX_DECLINED. */
 static ngx_int_t
@@ -31,12 +31,13 @@ ngx_tg_session_park_request(ngx_tg_session_t *session,
     }
 
     if (peer->nparked == 1
-        || (ngx_msec_int_t) (since + most - session->parked_until) < 0)
+        || (ngx_msec_int_t) (since + most - session->priv->parked_until) < 0)
     {
-        session->parked_until = since + most;
+        session->priv->parked_until = since + most;
     }
 
-    ngx_tg_session_set_timer(session, session->parked_until - ngx_current_msec);
+    ngx_tg_session_set_timer(session,
+                             session->priv->parked_until - ngx_current_msec);
 
     return NGX_OK;
 }
@@ -130,10 +131,11 @@ ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now)
         return;
     }
 
-    if (is_now || session->must_serve_parked
-        || (ngx_msec_int_t) (ngx_current_msec - session->parked_until) >= 0)
+    if (is_now || session->priv->must_serve_parked
+        || (ngx_msec_int_t) (ngx_current_msec - session->priv->parked_until)
+               >= 0)
     {
-        session->parked_until = ngx_current_msec + NGX_MAX_INT32_VALUE;
+        session->priv->parked_until = ngx_current_msec + NGX_MAX_INT32_VALUE;
 
         switch (tg_peer_serve_parked(peer)) {
         case TG_NOMEM:
@@ -143,15 +145,15 @@ ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now)
             session->state = NGX_TG_SESSION_CLOSING;
             return;
         case TG_LIMIT:
-            session->must_serve_parked = 1;
+            session->priv->must_serve_parked = 1;
             return;
         default:
-            session->must_serve_parked = 0;
+            session->priv->must_serve_parked = 0;
         }
     }
 
     if (peer->nparked != 0) {
-        ngx_tg_session_set_timer(session,
-                                 session->parked_until - ngx_current_msec);
+        ngx_tg_session_set_timer(session, session->priv->parked_until
+                                              - ngx_current_msec);
     }
 }

@@ -17,7 +17,7 @@
  * This is decided at accept, so a connection in a TLS handshake or before its
  * PROXY header counts as silent.
  */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
 #include <sys/resource.h>
@@ -31,8 +31,8 @@ ngx_tg_session_run_time_slice(tg_sched_source_t *source)
 {
     ngx_tg_session_t *session;
 
-    session = TG_CONTAINER_OF(source, ngx_tg_session_t, source);
-    session->has_slice = 1;
+    session = ngx_tg_session_of(source, source);
+    session->priv->has_slice = 1;
     ngx_tg_session_base_wake(&session->base);
 }
 
@@ -40,8 +40,8 @@ void
 ngx_tg_time_slice_begin(ngx_tg_session_t *session)
 {
     tg_sched_begin_slice(&ngx_tg_sched);
-    session->charged_steps = session->base.steps;
-    session->charged_output = session->base.peer.out.len;
+    session->priv->charged_steps = session->base.steps;
+    session->priv->charged_output = session->base.peer.out.len;
 }
 
 ngx_uint_t
@@ -54,21 +54,22 @@ ngx_tg_time_slice_is_over_after(ngx_tg_session_t *session, size_t bytes)
         return 0;
     }
 
-    if (session->source.is_queued) {
+    if (session->priv->source.is_queued) {
         return 1;
     }
 
     out = session->base.peer.out.len;
     steps = bytes
-            + (out >= session->charged_output ? out - session->charged_output
-                                              : out)
-            + (size_t) (session->base.steps - session->charged_steps)
+            + (out >= session->priv->charged_output
+                   ? out - session->priv->charged_output
+                   : out)
+            + (size_t) (session->base.steps - session->priv->charged_steps)
                   * NGX_TG_BYTES_PER_SCHEMA_STEP;
-    session->charged_output = out;
-    session->charged_steps = session->base.steps;
+    session->priv->charged_output = out;
+    session->priv->charged_steps = session->base.steps;
 
-    return (ngx_uint_t) tg_sched_is_slice_over(&ngx_tg_sched, &session->source,
-                                               steps);
+    return (ngx_uint_t) tg_sched_is_slice_over(&ngx_tg_sched,
+                                               &session->priv->source, steps);
 }
 
 int
@@ -123,11 +124,11 @@ ngx_tg_session_set_memory_owner(ngx_tg_session_t *session)
         key[2] = ngx_crc32_short(c->addr_text.data, c->addr_text.len);
     }
 
-    session->user = ngx_murmur_hash2((u_char *) key, 2 * sizeof(key[0]))
-                    % NGX_TG_MEMORY_OWNERS_MAX;
-    session->process = ngx_murmur_hash2((u_char *) key, sizeof(key))
-                       % NGX_TG_MEMORY_OWNERS_MAX;
-    session->has_memory_owner = 1;
+    session->priv->user = ngx_murmur_hash2((u_char *) key, 2 * sizeof(key[0]))
+                          % NGX_TG_MEMORY_OWNERS_MAX;
+    session->priv->process = ngx_murmur_hash2((u_char *) key, sizeof(key))
+                             % NGX_TG_MEMORY_OWNERS_MAX;
+    session->priv->has_memory_owner = 1;
 }
 
 /* Updates the weight, the recent average of the memory. */
@@ -136,21 +137,22 @@ ngx_tg_session_weigh_memory(ngx_tg_session_t *session)
 {
     uint64_t time;
 
-    time = ngx_min(ngx_current_msec - session->weighed_at,
+    time = ngx_min(ngx_current_msec - session->priv->weighed_at,
                    NGX_TG_MEMORY_WEIGHT_PERIOD);
-    session->weight = (session->weight * (NGX_TG_MEMORY_WEIGHT_PERIOD - time)
-                       + session->source.memory * time)
-                      / NGX_TG_MEMORY_WEIGHT_PERIOD;
-    session->weighed_at = ngx_current_msec;
+    session->priv->weight = (session->priv->weight
+                                 * (NGX_TG_MEMORY_WEIGHT_PERIOD - time)
+                             + session->priv->source.memory * time)
+                            / NGX_TG_MEMORY_WEIGHT_PERIOD;
+    session->priv->weighed_at = ngx_current_msec;
 }
 
 void
 ngx_tg_session_clear_memory(ngx_tg_session_t *session)
 {
-    if (session->source.memory != 0) {
+    if (session->priv->source.memory != 0) {
         ngx_tg_session_weigh_memory(session);
-        ngx_tg_sched_hold_client(&session->source, 0);
-        ngx_queue_remove(&session->memory);
+        ngx_tg_sched_hold_client(&session->priv->source, 0);
+        ngx_queue_remove(&session->priv->memory);
     }
 }
 
@@ -161,24 +163,24 @@ ngx_tg_session_update_memory(ngx_tg_session_t *session)
     size_t kept;
 
     kept = session->in.cap + tg_peer_memory_size(&session->base.peer)
-           + session->texts.memory;
+           + session->priv->texts.memory;
 
     if (kept < NGX_TG_SESSION_MEMORY_MIN) {
         ngx_tg_session_clear_memory(session);
         return;
     }
 
-    if (!session->has_memory_owner) {
+    if (!session->priv->has_memory_owner) {
         ngx_tg_session_set_memory_owner(session);
     }
 
     ngx_tg_session_weigh_memory(session);
 
-    if (session->source.memory == 0) {
-        ngx_queue_insert_tail(&ngx_tg_memory_sessions, &session->memory);
+    if (session->priv->source.memory == 0) {
+        ngx_queue_insert_tail(&ngx_tg_memory_sessions, &session->priv->memory);
     }
 
-    ngx_tg_sched_hold_client(&session->source, kept);
+    ngx_tg_sched_hold_client(&session->priv->source, kept);
 
     if (ngx_tg_sched_is_over_client_memory()) {
         ev = &ngx_tg_memory_relief_event;
@@ -208,10 +210,11 @@ ngx_tg_memory_sum_owners(void)
          q != ngx_queue_sentinel(&ngx_tg_memory_sessions);
          q = ngx_queue_next(q))
     {
-        session = ngx_queue_data(q, ngx_tg_session_t, memory);
+        session = ngx_tg_session_of(q, memory);
         ngx_tg_session_weigh_memory(session);
-        ngx_tg_memory_owners[session->user] += session->source.memory;
-        ngx_tg_memory_owners[session->process] += session->weight;
+        ngx_tg_memory_owners[session->priv->user] +=
+            session->priv->source.memory;
+        ngx_tg_memory_owners[session->priv->process] += session->priv->weight;
     }
 }
 
@@ -223,16 +226,17 @@ ngx_tg_session_uses_more_memory(const ngx_tg_session_t *a,
 
     parties = ngx_tg_memory_owners;
 
-    if (parties[a->user] != parties[b->user]) {
-        return parties[a->user] > parties[b->user];
+    if (parties[a->priv->user] != parties[b->priv->user]) {
+        return parties[a->priv->user] > parties[b->priv->user];
     }
 
-    if (parties[a->process] != parties[b->process]) {
-        return parties[a->process] > parties[b->process];
+    if (parties[a->priv->process] != parties[b->priv->process]) {
+        return parties[a->priv->process] > parties[b->priv->process];
     }
 
-    return a->weight != b->weight ? a->weight > b->weight
-                                  : a->source.memory > b->source.memory;
+    return a->priv->weight != b->priv->weight
+               ? a->priv->weight > b->priv->weight
+               : a->priv->source.memory > b->priv->source.memory;
 }
 
 static ngx_tg_session_t *
@@ -247,7 +251,7 @@ ngx_tg_memory_find_largest_session(void)
          q != ngx_queue_sentinel(&ngx_tg_memory_sessions);
          q = ngx_queue_next(q))
     {
-        session = ngx_queue_data(q, ngx_tg_session_t, memory);
+        session = ngx_tg_session_of(q, memory);
 
         if (worst == NULL || ngx_tg_session_uses_more_memory(session, worst)) {
             worst = session;
@@ -278,9 +282,10 @@ ngx_tg_memory_on_relief(ngx_event_t *ev)
                       "unfinished frames, calls and unread answers, %uz bytes "
                       "of them this client's",
                       NGX_TG_SCHED_MEMORY_MAX / 1048576,
-                      session->source.memory);
-        ngx_tg_memory_owners[session->user] -= session->source.memory;
-        ngx_tg_memory_owners[session->process] -= session->weight;
+                      session->priv->source.memory);
+        ngx_tg_memory_owners[session->priv->user] -=
+            session->priv->source.memory;
+        ngx_tg_memory_owners[session->priv->process] -= session->priv->weight;
         ngx_tg_session_clear_memory(session);
         session->is_broken = 1;
         ngx_tg_session_base_wake(&session->base);

@@ -3,7 +3,7 @@
  * served, when the client and its dialect are known.
  */
 #include "nginx/logging/ngx_tg_tracer.h"
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
 /* Size of the pool for a filter's variables, in bytes. */
@@ -64,18 +64,18 @@ ngx_tg_session_is_traced(ngx_tg_session_t *session)
         return 1;
     }
 
-    if (session->trace_dialect != (unsigned) peer->dialect + 1
-        || session->trace_nmet != peer->nclient_changes)
+    if (session->priv->trace_dialect != (unsigned) peer->dialect + 1
+        || session->priv->trace_nmet != peer->nclient_changes)
     {
-        session->trace_dialect = (unsigned) peer->dialect + 1;
-        session->trace_nmet = peer->nclient_changes;
-        session->is_traced = ngx_tg_session_trace_filter_matches(
-                                 session->base.stream, trace->filter)
-                                 ? 1
-                                 : 0;
+        session->priv->trace_dialect = (unsigned) peer->dialect + 1;
+        session->priv->trace_nmet = peer->nclient_changes;
+        session->priv->is_traced = ngx_tg_session_trace_filter_matches(
+                                       session->base.stream, trace->filter)
+                                       ? 1
+                                       : 0;
     }
 
-    return session->is_traced;
+    return session->priv->is_traced;
 }
 
 static void
@@ -139,7 +139,7 @@ ngx_tg_session_trace_broadcast_text(ngx_tg_session_t *session)
     const ngx_tg_unsent_text_t *unsent;
     tg_buf_t whole;
 
-    unsent = session->texts.first;
+    unsent = session->priv->texts.first;
     tg_buf_init(&whole, tg_alloc_libc());
     tg_buf_append(&whole, unsent->data, unsent->head);
     tg_buf_append_str(&whole, tg_buf_view(&unsent->text->bytes));
@@ -160,8 +160,8 @@ ngx_tg_session_trace_output(ngx_tg_session_t *session)
     new_output = tg_buf_view(&session->base.peer.out);
 
     /* Output after an unsent text is traced later. */
-    if (session->texts.first != NULL) {
-        new_output.len = session->texts.first_offset;
+    if (session->priv->texts.first != NULL) {
+        new_output.len = session->priv->texts.first_offset;
     }
 
     if (new_output.len <= session->traced) {

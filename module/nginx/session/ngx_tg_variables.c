@@ -1,5 +1,5 @@
 /* The variables $tool_…, of the call being evaluated or the connection. */
-#include "nginx/session/ngx_tg_session.h"
+#include "nginx/session/ngx_tg_session_impl.h"
 
 #include "base/tg_number.h"
 #include "nginx/call/ngx_tg_call_checks.h"
