@@ -19,41 +19,6 @@ tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
 }
 
 static tg_engine_t *
-tg_engine_new(tg_tasks_t *tasks, tg_str_t location)
-{
-    tg_engine_t *engine;
-    const char *path;
-
-    engine = calloc(1, sizeof(*engine));
-
-    if (engine == NULL) {
-        return NULL;
-    }
-
-    engine->location = malloc(location.len + 1);
-
-    if (engine->location == NULL) {
-        free(engine);
-        return NULL;
-    }
-
-    memcpy(engine->location, location.data, location.len);
-    engine->location[location.len] = '\0';
-    path = strchr(engine->location, '/');
-
-    if (tg_task_outputs_init(&engine->outputs, tasks->jobs->loop,
-                             tg_str_from_cstr(path != NULL ? path : "/"))
-        != TG_OK)
-    {
-        free(engine->location);
-        free(engine);
-        return NULL;
-    }
-
-    return engine;
-}
-
-static tg_engine_t *
 tg_tasks_find_engine(const tg_tasks_t *tasks, tg_str_t location)
 {
     tg_engine_t *engine;
@@ -82,39 +47,11 @@ tg_tasks_get_engine(tg_tasks_t *tasks, tg_str_t location)
 
     engine = tg_engine_new(tasks, location);
 
-    if (engine == NULL) {
-        return NULL;
+    if (engine != NULL) {
+        LIST_INSERT_HEAD(&tasks->engines, engine, link);
     }
-
-    engine->tasks = tasks;
-    LIST_INSERT_HEAD(&tasks->engines, engine, link);
-    tg_engine_init(engine);
 
     return engine;
-}
-
-static int
-tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer)
-{
-    tg_task_subscriber_t *subscriber;
-
-    TAILQ_FOREACH(subscriber, &engine->subscribers, link)
-    {
-        if (subscriber->peer == peer) {
-            return TG_OK;
-        }
-    }
-
-    subscriber = calloc(1, sizeof(*subscriber));
-
-    if (subscriber == NULL) {
-        return TG_NOMEM;
-    }
-
-    subscriber->peer = peer;
-    TAILQ_INSERT_HEAD(&engine->subscribers, subscriber, link);
-
-    return TG_OK;
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "base/tg_json.h"
 #include "runner/logging/tg_log.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <stdlib.h>
 
@@ -18,13 +19,13 @@ tg_engine_on_closed(uv_handle_t *handle)
 
     engine = handle->data;
     tasks = engine->tasks;
-    tg_task_calls_dequeue_all(&engine->waiting);
-    tg_task_calls_dequeue_all(&engine->following);
+    tg_task_calls_dequeue_all(&engine->priv->waiting);
+    tg_task_calls_dequeue_all(&engine->priv->following);
     tg_automation_on_engine_freed(engine);
     LIST_REMOVE(engine, link);
     tg_task_config_free(&engine->config);
-    tg_task_outputs_deinit(&engine->outputs);
-    tg_buf_deinit(&engine->why);
+    tg_task_outputs_deinit(&engine->priv->outputs);
+    tg_buf_deinit(&engine->priv->why);
     free(engine->location);
     free(engine);
 
@@ -39,23 +40,23 @@ tg_engine_on_store_closed(void *host)
     tg_engine_t *engine;
 
     engine = host;
-    uv_close((uv_handle_t *) &engine->tick, tg_engine_on_closed);
+    uv_close((uv_handle_t *) &engine->priv->tick, tg_engine_on_closed);
 }
 
 static void
 tg_engine_close_if_idle(tg_engine_t *engine)
 {
-    if (!engine->is_shutting_down || engine->is_closing
+    if (!engine->is_shutting_down || engine->priv->is_closing
         || engine->nwork_pending != 0 || engine->nrunning != 0)
     {
         return;
     }
 
-    engine->is_closing = 1;
+    engine->priv->is_closing = 1;
 
-    if (engine->db != NULL) {
-        engine->db->backend->close(engine->db, tg_engine_on_store_closed,
-                                   engine);
+    if (engine->priv->db != NULL) {
+        engine->priv->db->backend->close(engine->priv->db,
+                                         tg_engine_on_store_closed, engine);
     } else {
         tg_engine_on_store_closed(engine);
     }
@@ -76,7 +77,7 @@ tg_engine_fill_claimers(tg_engine_t *engine)
     config = &engine->config;
     memset(running, 0, sizeof(running));
 
-    TAILQ_FOREACH(task, &engine->running, link)
+    TAILQ_FOREACH(task, &engine->priv->running, link)
     {
         agent = tg_task_config_find_agent(config, tg_buf_view(&task->agent));
 
@@ -85,13 +86,13 @@ tg_engine_fill_claimers(tg_engine_t *engine)
         }
     }
 
-    engine->claim_agents.n = 0;
+    engine->priv->claim_agents.n = 0;
 
     for (i = 0, n = 0; i < config->nagents; i++) {
-        tg_store_agents_add(&engine->claim_agents, &config->agents[i]);
-        engine->claim_agents.is_full[i] = running[i]
-                                          >= config->agents[i].concurrency;
-        n += !engine->claim_agents.is_full[i];
+        tg_store_agents_add(&engine->priv->claim_agents, &config->agents[i]);
+        engine->priv->claim_agents.is_full[i] =
+            running[i] >= config->agents[i].concurrency;
+        n += !engine->priv->claim_agents.is_full[i];
     }
 
     return n;
@@ -104,8 +105,8 @@ tg_engine_on_requeued(tg_store_query_t *query)
 
     engine = query->data;
     tg_engine_log_store_error(engine, query);
-    engine->is_returning = query->rc == TG_INVALID;
-    engine->is_claiming = engine->is_returning;
+    engine->priv->is_returning = query->rc == TG_INVALID;
+    engine->priv->is_claiming = engine->priv->is_returning;
     tg_store_query_deinit(query);
     engine->can_claim = 1;
 }
@@ -117,13 +118,13 @@ tg_engine_requeue_claimed(tg_engine_t *engine)
     tg_store_query_t *query;
     int64_t id;
 
-    query = &engine->claim;
+    query = &engine->priv->claim;
     id = query->id;
     tg_store_query_deinit(query);
     tg_store_query_init(query, TG_STORE_REQUEUE, tg_engine_on_requeued, engine);
     query->id = id;
-    engine->is_claiming = 1;
-    engine->is_returning = 0;
+    engine->priv->is_claiming = 1;
+    engine->priv->is_returning = 0;
     tg_engine_query_store(engine, query);
 }
 
@@ -133,11 +134,11 @@ tg_engine_on_claimed(tg_store_query_t *query)
     tg_engine_t *engine;
 
     engine = query->data;
-    engine->is_claiming = 0;
+    engine->priv->is_claiming = 0;
     tg_engine_log_store_error(engine, query);
 
     if (query->rc == TG_OK
-        && (engine->is_shutting_down || engine->is_fenced
+        && (engine->is_shutting_down || engine->priv->is_fenced
             || engine->state != TG_ENGINE_OPEN))
     {
         tg_engine_requeue_claimed(engine);
@@ -168,23 +169,23 @@ tg_engine_advance(tg_engine_t *engine)
     config = &engine->config;
 
     if (engine->is_shutting_down || engine->state != TG_ENGINE_OPEN
-        || !engine->can_claim || engine->is_claiming
-        || engine->is_checking_orphans || engine->is_fenced
+        || !engine->can_claim || engine->priv->is_claiming
+        || engine->priv->is_checking_orphans || engine->priv->is_fenced
         || engine->nrunning >= config->spec.concurrency)
     {
         return;
     }
 
-    query = &engine->claim;
+    query = &engine->priv->claim;
     tg_store_query_init(query, TG_STORE_CLAIM, tg_engine_on_claimed, engine);
-    query->agents = &engine->claim_agents;
+    query->agents = &engine->priv->claim_agents;
 
     if (tg_engine_fill_claimers(engine) == 0) {
         return;
     }
 
     engine->can_claim = 0;
-    engine->is_claiming = 1;
+    engine->priv->is_claiming = 1;
     tg_engine_query_store(engine, query);
 }
 
@@ -197,12 +198,12 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
 
     if (engine->state == TG_ENGINE_OPEN) {
         engine->state = TG_ENGINE_STOPPING;
-        engine->deadline_at = tg_engine_get_loop_time_ms(engine)
-                              + TG_TASK_STOP_TIMEOUT_MS;
+        engine->priv->deadline_at = tg_engine_get_loop_time_ms(engine)
+                                    + TG_TASK_STOP_TIMEOUT_MS;
     }
 
-    for (task = is_forced ? TAILQ_FIRST(&engine->running) : NULL; task != NULL;
-         task = next)
+    for (task = is_forced ? TAILQ_FIRST(&engine->priv->running) : NULL;
+         task != NULL; task = next)
     {
         next = TAILQ_NEXT(task, link);
         tg_task_end(task, TG_TASK_QUEUED,
@@ -215,10 +216,10 @@ static void
 tg_engine_resume(tg_engine_t *engine)
 {
     if (engine->state == TG_ENGINE_STOPPING
-        && !tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
+        && !tg_str_eq(tg_str_from_cstr(engine->priv->stopped_generation),
                       engine->config.spec.generation))
     {
-        engine->stopped_generation[0] = '\0';
+        engine->priv->stopped_generation[0] = '\0';
         tg_engine_set_open(engine);
     }
 }
@@ -231,7 +232,7 @@ tg_engine_tick_tasks(tg_engine_t *engine)
     tg_task_t *task, *next;
     tg_buf_t params;
 
-    TG_TAILQ_FOREACH_SAFE(task, &engine->running, link, next)
+    TG_TAILQ_FOREACH_SAFE(task, &engine->priv->running, link, next)
     {
         if (task->has_ended) {
             tg_task_store_end(task);
@@ -264,7 +265,7 @@ tg_engine_on_tick(uv_timer_t *timer)
     }
 
     if (engine->state == TG_ENGINE_FAILED) {
-        if (now >= engine->deadline_at) {
+        if (now >= engine->priv->deadline_at) {
             tg_engine_open_store(engine);
         }
 
@@ -272,29 +273,30 @@ tg_engine_on_tick(uv_timer_t *timer)
     }
 
     if (engine->state == TG_ENGINE_OPENING) {
-        if (engine->locked_at != 0 && engine->db == NULL) {
+        if (engine->priv->locked_at != 0 && engine->priv->db == NULL) {
             tg_engine_open_store(engine);
         }
 
         return;
     }
 
-    if (engine->no_worker_at != 0
-        && now - engine->no_worker_at >= TG_TASK_NO_WORKER_MS)
+    if (engine->priv->no_worker_at != 0
+        && now - engine->priv->no_worker_at >= TG_TASK_NO_WORKER_MS)
     {
         tg_engine_stop(engine, 0);
     }
 
     /* Workers that are still connected belong to another NGINX. */
-    if (now - engine->nginx_exit_at >= TG_TASK_NO_WORKER_MS) {
-        engine->nginx_exit_at = 0;
+    if (now - engine->priv->nginx_exit_at >= TG_TASK_NO_WORKER_MS) {
+        engine->priv->nginx_exit_at = 0;
     }
 
-    if (engine->state == TG_ENGINE_STOPPING && now >= engine->deadline_at) {
+    if (engine->state == TG_ENGINE_STOPPING && now >= engine->priv->deadline_at)
+    {
         tg_engine_stop(engine, 1);
     }
 
-    if (engine->is_returning) {
+    if (engine->priv->is_returning) {
         tg_engine_requeue_claimed(engine);
     }
 
@@ -321,10 +323,10 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     is_first = engine->config.text == NULL;
     tg_task_config_free(&engine->config);
     engine->config = *config;
-    engine->no_worker_at = 0;
-    engine->nginx_exit_at = 0;
+    engine->priv->no_worker_at = 0;
+    engine->priv->nginx_exit_at = 0;
     /* the duration of the lease may have changed */
-    engine->renewal_requested_at = 0;
+    engine->priv->renewal_requested_at = 0;
     tg_automation_on_configured(engine);
 
     if (is_first) {
@@ -334,7 +336,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
 
     tg_engine_set_password(engine);
     tg_engine_resume(engine);
-    engine->must_check_orphans = 1;
+    engine->priv->must_check_orphans = 1;
     tg_engine_check_orphans(engine);
     engine->can_claim = 1;
     tg_engine_advance(engine);
@@ -346,14 +348,16 @@ tg_engine_shutdown(tg_engine_t *engine)
     tg_task_t *task, *after;
 
     engine->is_shutting_down = 1;
-    (void) uv_timer_stop(&engine->tick);
+    (void) uv_timer_stop(&engine->priv->tick);
     tg_automation_on_shutdown(engine);
 
-    if (engine->db != NULL && engine->db->backend->abandon != NULL) {
-        engine->db->backend->abandon(engine->db);
+    if (engine->priv->db != NULL && engine->priv->db->backend->abandon != NULL)
+    {
+        engine->priv->db->backend->abandon(engine->priv->db);
     }
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = after) {
+    for (task = TAILQ_FIRST(&engine->priv->running); task != NULL; task = after)
+    {
         after = TAILQ_NEXT(task, link);
         tg_task_abandon(task);
     }
@@ -361,36 +365,102 @@ tg_engine_shutdown(tg_engine_t *engine)
     tg_engine_close_if_idle(engine);
 }
 
-void
+static void
 tg_engine_init(tg_engine_t *engine)
 {
-    engine->created_at = (uint64_t) tg_engine_get_unix_time_ms();
-    tg_buf_init(&engine->why, tg_alloc_libc());
-    TAILQ_INIT(&engine->running);
-    TAILQ_INIT(&engine->waiting);
-    TAILQ_INIT(&engine->following);
-    TAILQ_INIT(&engine->subscribers);
-    (void) uv_timer_init(engine->tasks->jobs->loop, &engine->tick);
-    engine->tick.data = engine;
-    (void) uv_timer_start(&engine->tick, tg_engine_on_tick, TG_TASK_TICK_MS,
-                          TG_TASK_TICK_MS);
+    engine->priv->created_at = (uint64_t) tg_engine_get_unix_time_ms();
+    tg_buf_init(&engine->priv->why, tg_alloc_libc());
+    TAILQ_INIT(&engine->priv->running);
+    TAILQ_INIT(&engine->priv->waiting);
+    TAILQ_INIT(&engine->priv->following);
+    TAILQ_INIT(&engine->priv->subscribers);
+    (void) uv_timer_init(engine->tasks->jobs->loop, &engine->priv->tick);
+    engine->priv->tick.data = engine;
+    (void) uv_timer_start(&engine->priv->tick, tg_engine_on_tick,
+                          TG_TASK_TICK_MS, TG_TASK_TICK_MS);
+}
+
+tg_engine_t *
+tg_engine_new(tg_tasks_t *tasks, tg_str_t location)
+{
+    tg_engine_block_t *block;
+    tg_engine_t *engine;
+    const char *path;
+
+    block = calloc(1, sizeof(*block));
+
+    if (block == NULL) {
+        return NULL;
+    }
+
+    engine = &block->engine;
+    engine->priv = &block->priv;
+    engine->tasks = tasks;
+    engine->location = malloc(location.len + 1);
+
+    if (engine->location == NULL) {
+        free(engine);
+        return NULL;
+    }
+
+    memcpy(engine->location, location.data, location.len);
+    engine->location[location.len] = '\0';
+    path = strchr(engine->location, '/');
+
+    if (tg_task_outputs_init(&engine->priv->outputs, tasks->jobs->loop,
+                             tg_str_from_cstr(path != NULL ? path : "/"))
+        != TG_OK)
+    {
+        free(engine->location);
+        free(engine);
+        return NULL;
+    }
+
+    tg_engine_init(engine);
+
+    return engine;
+}
+
+int
+tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer)
+{
+    tg_task_subscriber_t *subscriber;
+
+    TAILQ_FOREACH(subscriber, &engine->priv->subscribers, link)
+    {
+        if (subscriber->peer == peer) {
+            return TG_OK;
+        }
+    }
+
+    subscriber = calloc(1, sizeof(*subscriber));
+
+    if (subscriber == NULL) {
+        return TG_NOMEM;
+    }
+
+    subscriber->peer = peer;
+    TAILQ_INSERT_HEAD(&engine->priv->subscribers, subscriber, link);
+
+    return TG_OK;
 }
 
 /* Stops the engine if NGINX has exited and its last worker has disconnected. */
 static void
 tg_engine_stop_after_nginx(tg_engine_t *engine)
 {
-    if (engine->nginx_exit_at != 0 && TAILQ_EMPTY(&engine->subscribers)) {
-        engine->nginx_exit_at = 0;
-        tg_engine_stop(engine, engine->is_forced);
+    if (engine->priv->nginx_exit_at != 0
+        && TAILQ_EMPTY(&engine->priv->subscribers)) {
+        engine->priv->nginx_exit_at = 0;
+        tg_engine_stop(engine, engine->priv->is_forced);
     }
 }
 
 void
 tg_engine_on_nginx_exit(tg_engine_t *engine, int is_forced)
 {
-    engine->nginx_exit_at = tg_engine_get_loop_time_ms(engine);
-    engine->is_forced = is_forced != 0;
+    engine->priv->nginx_exit_at = tg_engine_get_loop_time_ms(engine);
+    engine->priv->is_forced = is_forced != 0;
     tg_engine_stop_after_nginx(engine);
 }
 
@@ -399,16 +469,17 @@ tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer)
 {
     tg_task_subscriber_t *subscriber, *next;
 
-    TG_TAILQ_FOREACH_SAFE(subscriber, &engine->subscribers, link, next)
+    TG_TAILQ_FOREACH_SAFE(subscriber, &engine->priv->subscribers, link, next)
     {
         if (peer == NULL || subscriber->peer == peer) {
-            TAILQ_REMOVE(&engine->subscribers, subscriber, link);
+            TAILQ_REMOVE(&engine->priv->subscribers, subscriber, link);
             free(subscriber);
         }
     }
 
-    if (TAILQ_EMPTY(&engine->subscribers) && engine->no_worker_at == 0) {
-        engine->no_worker_at = tg_engine_get_loop_time_ms(engine);
+    if (TAILQ_EMPTY(&engine->priv->subscribers)
+        && engine->priv->no_worker_at == 0) {
+        engine->priv->no_worker_at = tg_engine_get_loop_time_ms(engine);
     }
 
     tg_engine_stop_after_nginx(engine);

@@ -34,56 +34,17 @@
 #ifndef TG_ENGINE_H
 #define TG_ENGINE_H
 
-#include "runner/exec/tg_exec.h"
 #include "spec/tg_task_spec.h"
-#include "tasks/engine/tg_task_output.h"
 #include "tasks/store/tg_store.h"
 #include "tasks/tg_tasks.h"
 
-/* Interval of the engine's timer, in ms. */
-#define TG_TASK_TICK_MS 1000
-/*
- * Time without a worker after which the engine stops, in ms. Longer than a
- * reload or the start of a new binary takes.
- */
-#define TG_TASK_NO_WORKER_MS 5000
-/* Time that running tasks have to end when the engine stops, in ms. */
-#define TG_TASK_STOP_TIMEOUT_MS 30000
-/* Interval between two removals of old tasks, in ms. */
-#define TG_TASK_PURGE_INTERVAL_MS 600000
-/* Time after which a store that could not be opened is opened again, in ms. */
-#define TG_TASK_OPEN_RETRY_MS 5000
-/*
- * Interval at which a locked store is opened again, in ms. A runner that is
- * exiting may still have the store.
- */
-#define TG_TASK_LOCKED_RETRY_MS 100
-/* Time for which calls wait for a locked store, in ms. */
-#define TG_TASK_LOCKED_TIMEOUT_MS 10000
-/*
- * Maximum size of output that waits to be written, in bytes; beyond it the
- * engine stops reading from the program.
- */
-#define TG_TASK_PENDING_OUTPUT_MAX 1048576
-/* Time for which a call that follows an output waits for more, in ms. */
-#define TG_TASK_FOLLOW_TIMEOUT_MS 25000
 /* Owner in notifications that all clients may receive. */
 #define TG_TASK_OWNER_ALL "*"
-/* Time after which a lease of `ms` is renewed. */
-#define TG_TASK_LEASE_RENEW_MS(ms) ((ms) / 6)
-/* Time after which a lease of `ms` that was not renewed is given up. */
-#define TG_TASK_LEASE_FENCE_MS(ms) ((ms) *2 / 3)
-/* Maximum size of a broadcast in bytes. */
-#define TG_ENGINE_BROADCAST_MAX 7900
-/*
- * Interval at which task.cancel checks whether another runner has cancelled the
- * task, in ms.
- */
-#define TG_TASK_CANCEL_POLL_MS 2000
 
 typedef struct tg_task_s tg_task_t;
+
 typedef struct tg_task_call_s tg_task_call_t;
-typedef TAILQ_HEAD(tg_task_list_s, tg_task_s) tg_task_list_t;
+
 typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 
 /*
@@ -93,31 +54,6 @@ typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
  */
 typedef tg_agent_spec_t tg_agent_t;
 
-/* Prefix of the name of a tool's agent. */
-#define TG_TASK_TOOL_PREFIX "tool:"
-
-static inline int
-tg_agent_is_tool(const tg_agent_t *agent)
-{
-    return agent->argv.data == NULL;
-}
-
-/*
- * Returns whether the agent takes tasks of all names that no other agent has.
- */
-static inline int
-tg_agent_is_catch_all(const tg_agent_t *agent)
-{
-    return tg_str_eq(agent->name, TG_STR(TG_STORE_ANY_AGENT));
-}
-
-/* Format of a task's result: result_format of tg_store_query_t. */
-enum {
-    TG_TASK_RESULT_TEXT,
-    /* JSON: the whole result of a tool (MCP CallToolResult) */
-    TG_TASK_RESULT_TOOL
-};
-
 /* The params of an engine; their texts are slices of the text. */
 typedef struct {
     char *text; /* owned */
@@ -126,15 +62,6 @@ typedef struct {
     unsigned nagents;
 } tg_task_config_t;
 
-/*
- * A connection to a worker that relays notifications to clients. The newest one
- * is the first in the list.
- */
-typedef struct tg_task_subscriber_s {
-    TAILQ_ENTRY(tg_task_subscriber_s) link;
-    tg_peer_t *peer;
-} tg_task_subscriber_t;
-
 typedef enum {
     TG_ENGINE_OPENING, /* also without a config */
     TG_ENGINE_FAILED,
@@ -142,116 +69,21 @@ typedef enum {
     TG_ENGINE_STOPPING
 } tg_engine_state_t;
 
+typedef struct tg_engine_private_s tg_engine_private_t;
+
 struct tg_engine_s {
     LIST_ENTRY(tg_engine_s) link;
+    tg_engine_private_t *priv;
     tg_tasks_t *tasks;
     tg_engine_state_t state;
     tg_task_config_t config;
     char *location; /* location for tg_store_new(), owned */
-    tg_store_t *db; /* NULL: there is no store */
-    tg_task_outputs_t outputs;
-    tg_buf_t why; /* FAILED: the reason */
-    tg_store_query_t open;
-    tg_store_query_t claim;
-    tg_store_agents_t claim_agents;
-    tg_store_query_t orphan;
-    tg_store_agents_t known_agents;
-    tg_store_query_t purge;
-    tg_store_query_t renew_lease;
-    uv_timer_t tick;
-    uint64_t created_at; /* Unix time in ms */
-    /* time of the loop at which the last worker disconnected, in ms; or 0 */
-    uint64_t no_worker_at;
-    /* time of the loop at which NGINX exited, in ms; or 0 */
-    uint64_t nginx_exit_at;
-    /*
-     * time of the loop at which the store was first found locked, in ms; or 0
-     */
-    uint64_t locked_at;
-    /*
-     * Time of the loop, in ms. STOPPING: time at which running tasks are
-     * interrupted; FAILED: time at which the store is opened again.
-     */
-    uint64_t deadline_at;
-    uint64_t purge_at;
-    /* boot time at which the current lease was requested, in ms */
-    uint64_t lease_at;
-    uint64_t lease_ms;
-    /*
-     * Boot time at which the next lease was requested, in ms; 0: request it
-     * soon.
-     */
-    uint64_t renewal_requested_at;
-    /* Boot time at which the pending request for a lease was sent, in ms. */
-    uint64_t renewal_sent_at;
-
-    tg_task_list_t running;
     unsigned nrunning;
-    tg_task_calls_t waiting; /* calls that wait for the store to open */
-    /* calls that wait for output or the end of a task */
-    tg_task_calls_t following;
-    /* number of tasks that have ended since the engine was created */
-    uint64_t nended;
-    TAILQ_HEAD(tg_task_subscribers_s, tg_task_subscriber_s) subscribers;
     struct tg_automation_s *automation; /* NULL: the config has no rules */
     unsigned nwork_pending; /* number of pending queries and output requests */
-    /* config generation in which daemon.stop was called; or "" */
-    char stopped_generation[64];
-    unsigned can_claim:1; /* the store may have a task that can start */
-    unsigned is_claiming:1;
-    /* a claimed task must be queued again, and the store has failed to */
-    unsigned is_returning:1;
-    unsigned must_check_orphans:1;
-    /* a query for tasks without an agent is pending */
-    unsigned is_checking_orphans:1;
-    unsigned is_purging:1;
-    unsigned is_renewing_lease:1;
-    unsigned is_opening:1;
-    unsigned is_fenced:1;
-    unsigned has_store_error:1;  /* the store failed, which was logged */
+    unsigned can_claim:1;   /* the store may have a task that can start */
     unsigned is_shutting_down:1; /* the runner exits */
-    unsigned is_forced:1;        /* NGINX exited without waiting for calls */
-    unsigned is_closing:1;
 };
-
-/* A running task. It exists until its end is stored. */
-struct tg_task_s {
-    TAILQ_ENTRY(tg_task_s) link;
-    tg_engine_t *engine;
-    int64_t id;
-    int64_t priority;
-    uint64_t started_at; /* Unix time in ms */
-    int64_t max_output;
-    tg_buf_t agent;
-    tg_buf_t owner;  /* empty: no owner */
-    tg_buf_t prompt; /* the first characters of the prompt */
-    tg_job_t *job;   /* NULL: the job has ended and its processes are gone */
-    pid_t pid;
-    tg_output_tail_t stdout_tail;
-    tg_output_tail_t combined_tail;
-    tg_buf_t output; /* output that waits to be written */
-    tg_task_output_request_t write_request;
-    uint64_t size;          /* number of bytes of output */
-    uint64_t notified_size; /* the value of `size` that clients know */
-    tg_task_state_t state;  /* QUEUED: the task was interrupted */
-    tg_buf_t result;
-    tg_buf_t error;
-    tg_buf_t tail;
-    tg_store_query_t finish;
-    /* calls of task.cancel that wait for its end */
-    tg_task_calls_t cancel_calls;
-    /* result has the format TG_TASK_RESULT_TOOL */
-    unsigned is_tool:1;
-    unsigned is_timed_out:1; /* the task ran longer than its timeout */
-    unsigned has_ended:1;    /* `state` is the final state */
-    unsigned is_writing:1;
-    unsigned has_lost_output:1; /* the output cannot be written any more */
-    unsigned is_paused:1;
-    unsigned is_finishing:1;
-    unsigned is_finished:1; /* the end is stored */
-};
-
-/* --- tg_tasks.c --- */
 
 /*
  * Returns the engine of a store; creates the engine if necessary. NULL: no
@@ -259,28 +91,18 @@ struct tg_task_s {
  */
 tg_engine_t *tg_tasks_get_engine(tg_tasks_t *tasks, tg_str_t location);
 
-/* --- tg_task_config.c --- */
-
 /*
  * Parses the params of task_open. TG_OK; TG_NOMEM; TG_INVALID: *why is a static
  * error text.
  */
 int tg_task_config_parse(tg_task_config_t *config, tg_str_t raw,
                          const char **why);
+
 void tg_task_config_free(tg_task_config_t *config);
 
 /* Returns the agent of this name, or the catch-all agent; or NULL. */
 const tg_agent_t *tg_task_config_find_agent(const tg_task_config_t *config,
                                             tg_str_t name);
-
-/*
- * Appends the params of the job `exec` that runs a task. `task` is the JSON of
- * the task in the store.
- */
-void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
-                                tg_str_t task);
-
-/* --- tg_engine_query.c --- */
 
 int64_t tg_engine_get_unix_time_ms(void); /* in ms */
 
@@ -300,25 +122,6 @@ void tg_engine_end_work(tg_engine_t *engine);
 void tg_engine_log_store_error(tg_engine_t *engine,
                                const tg_store_query_t *query);
 
-/* Returns the running task of this id, or NULL. */
-tg_task_t *tg_engine_find_task(const tg_engine_t *engine, int64_t id);
-
-/* Appends the last bytes of the output so far, as valid UTF-8. */
-void tg_task_append_tail(tg_buf_t *text, const tg_output_tail_t *tail);
-
-/* Returns the time of the loop in ms. */
-uint64_t tg_engine_get_loop_time_ms(const tg_engine_t *engine);
-
-/* --- tg_engine_broadcast.c --- */
-
-/* Returns whether several runners share the engine's store. */
-int tg_engine_is_shared(const tg_engine_t *engine);
-
-/* Broadcasts a JSON text to the other runners that share the store. */
-void tg_engine_broadcast(tg_engine_t *engine, tg_str_t text);
-
-/* --- tg_engine_notify.c --- */
-
 /*
  * Begins the params of a notification: {"taskId":"…","agent":"…". The caller
  * closes the object. Initializes `params`; an empty agent is omitted.
@@ -333,142 +136,16 @@ void tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
                       tg_buf_t *params);
 
 /*
- * Sends one of AIWG's events for the end of a task; its params contain only the
- * task id and the error. `error` is a raw JSON string, or absent.
- */
-void tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
-                                 const char *method, int64_t id,
-                                 tg_str_t error);
-
-/* Notifies clients that a task was cancelled. */
-void tg_engine_notify_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
-                                tg_str_t agent);
-
-/* Notifies the clients of this runner through one worker. */
-void tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
-                                 tg_str_t method, tg_str_t params);
-
-/* Error of tasks that were interrupted because their runner exited. */
-extern const char tg_task_interrupted_error[];
-
-/*
- * Notifies clients of interrupted tasks, which another runner or an earlier one
- * ran. `result` is the result of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
- */
-void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t result);
-
-/* Notifies clients of the end of a task. */
-void tg_task_notify_end(tg_task_t *task);
-
-/*
- * Notifies clients of each task in an array of the store with id, agent and
- * owner. The tasks have failed, with the error in the array or else with
- * `error`; if `error` is NULL, they are queued again.
- */
-void tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
-                                const char *error);
-
-/* --- tg_task_run.c --- */
-
-/* Starts a claimed task; `task_json` is its JSON from the store. */
-void tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t task_json);
-
-/*
- * Ends a task at once: kills its job and stores its end with `state` and the
- * error `why`. TG_TASK_QUEUED means that the task is interrupted. Does nothing
- * if the task has already ended.
- */
-void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
-
-/* Writes the waiting output, unless a write is pending. */
-void tg_task_write_output(tg_task_t *task);
-
-/* Stores the end of a task, also again after an error. */
-void tg_task_store_end(tg_task_t *task);
-
-/* Kills the job of a task because the runner exits; its end is not stored. */
-void tg_task_abandon(tg_task_t *task);
-
-/* --- tg_task_json.c --- */
-
-/*
- * Appends the result of a tool as an MCP CallToolResult, equal to that of a
- * call that is not a task.
- */
-void tg_task_append_tool_result(tg_buf_t *json, const tg_outcome_t *outcome);
-
-/*
  * Appends the task in the result of a query, as clients receive it: a text
  * result is a string, the result of a tool is an object.
  */
 void tg_task_append_json(tg_buf_t *json, const tg_store_query_t *query);
 
-/* --- tg_engine_orphans.c --- */
+/* Creates the engine of a store. NULL: no memory. */
+tg_engine_t *tg_engine_new(tg_tasks_t *tasks, tg_str_t location);
 
-/*
- * Adds an agent to a list. The list has a copy of the name, because the config
- * may change before a query is done.
- */
-void tg_store_agents_add(tg_store_agents_t *agents, const tg_agent_t *agent);
-
-/*
- * Returns a list of all agents of the config, for a query. The list is valid
- * until the next call.
- */
-const tg_store_agents_t *tg_engine_list_agents(tg_engine_t *engine);
-
-/* Error of tasks whose agent was removed from the config. */
-extern const char tg_engine_orphan_error[];
-
-/* Fails queued tasks that have no agent any more, if such a check is due. */
-void tg_engine_check_orphans(tg_engine_t *engine);
-
-/* --- tg_engine_open.c --- */
-
-/* Sets the state OPEN; tasks may start. */
-void tg_engine_set_open(tg_engine_t *engine);
-
-/* Creates the store and opens it. */
-void tg_engine_open_store(tg_engine_t *engine);
-
-/*
- * Sends the query TG_STORE_OPEN; also used to reopen a store after its lease
- * was lost.
- */
-void tg_engine_query_open(tg_engine_t *engine);
-
-/* Gives the store the password of the config, which may have changed. */
-void tg_engine_set_password(const tg_engine_t *engine);
-
-/* --- tg_engine_lease.c --- */
-
-/*
- * Returns the boot time in ms, which like the database's clock continues while
- * the machine sleeps.
- */
-uint64_t tg_engine_get_boot_time_ms(void);
-
-/*
- * Renews the lease when it is due, or fences the engine if the lease could not
- * be renewed in time. Returns 1 if the store must be opened again.
- */
-int tg_engine_tick_lease(tg_engine_t *engine);
-
-/* Records a lease that the store has granted. */
-void tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query);
-
-/* Handles a broadcast of another runner; on_broadcast of tg_store_t. */
-void tg_engine_on_broadcast(void *host, tg_str_t text);
-
-/* --- tg_engine_retention.c --- */
-
-/* Removes old tasks and their output when that is due. */
-void tg_engine_purge(tg_engine_t *engine);
-
-/* --- tg_engine.c --- */
-
-/* Initializes an engine whose members `tasks` and `location` are set. */
-void tg_engine_init(tg_engine_t *engine);
+/* Adds a worker's connection, which becomes the newest. TG_OK or TG_NOMEM. */
+int tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer);
 
 /* Sets a new config; the engine owns it. The first config opens the store. */
 void tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config);
@@ -490,10 +167,7 @@ void tg_engine_shutdown(tg_engine_t *engine);
  */
 void tg_engine_advance(tg_engine_t *engine);
 
-/*
- * Stops an engine: no task is started. Running tasks have time to end, unless
- * `is_forced`.
- */
-void tg_engine_stop(tg_engine_t *engine, int is_forced);
+/* Error of tasks whose agent was removed from the config. */
+extern const char tg_engine_orphan_error[];
 
 #endif

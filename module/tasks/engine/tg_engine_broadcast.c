@@ -2,14 +2,14 @@
  * Broadcasts to the other runners that share the store.
  */
 #include "base/tg_json.h"
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <stdlib.h>
 
 int
 tg_engine_is_shared(const tg_engine_t *engine)
 {
-    return engine->db != NULL && engine->db->backend->is_shared;
+    return engine->priv->db != NULL && engine->priv->db->backend->is_shared;
 }
 
 typedef struct {

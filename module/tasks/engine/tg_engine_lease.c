@@ -7,6 +7,7 @@
 #include "base/tg_json.h"
 #include "tasks/engine/tg_task_call.h"
 #include "runner/logging/tg_log.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <time.h>
 
@@ -25,9 +26,9 @@ tg_engine_get_boot_time_ms(void)
 void
 tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query)
 {
-    engine->lease_at = engine->renewal_sent_at;
-    engine->lease_ms = (uint64_t) query->limit;
-    engine->is_fenced = 0;
+    engine->priv->lease_at = engine->priv->renewal_sent_at;
+    engine->priv->lease_ms = (uint64_t) query->limit;
+    engine->priv->is_fenced = 0;
 }
 
 /* Interrupts all tasks with `error` and starts none until there is a lease. */
@@ -37,9 +38,9 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
     tg_task_t *task, *next;
 
     tg_log(TG_LOG_WARN, "%s: all running tasks are interrupted", why);
-    engine->is_fenced = 1;
+    engine->priv->is_fenced = 1;
 
-    TG_TAILQ_FOREACH_SAFE(task, &engine->running, link, next)
+    TG_TAILQ_FOREACH_SAFE(task, &engine->priv->running, link, next)
     {
         tg_task_end(task, TG_TASK_QUEUED, error);
     }
@@ -74,9 +75,9 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     tg_str_t tasks;
 
     engine = query->data;
-    engine->is_renewing_lease = 0;
+    engine->priv->is_renewing_lease = 0;
 
-    if (query->rc == TG_OK && !engine->is_fenced) {
+    if (query->rc == TG_OK && !engine->priv->is_fenced) {
         tg_engine_on_lease(engine, query);
         tg_engine_notify_interrupted(engine, tg_buf_view(&query->json));
     }
@@ -89,7 +90,7 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
         tg_engine_cancel_tasks(engine, tasks);
     }
 
-    if (query->rc == TG_END && !engine->is_fenced) {
+    if (query->rc == TG_END && !engine->priv->is_fenced) {
         tg_engine_fence(engine,
                         "the lease of the task store has expired, and "
                         "another toolgate-runner has the tasks",
@@ -104,9 +105,9 @@ tg_engine_renew_lease(tg_engine_t *engine)
 {
     tg_store_query_t *query;
 
-    query = &engine->renew_lease;
-    engine->is_renewing_lease = 1;
-    engine->renewal_sent_at = engine->renewal_requested_at;
+    query = &engine->priv->renew_lease;
+    engine->priv->is_renewing_lease = 1;
+    engine->priv->renewal_sent_at = engine->priv->renewal_requested_at;
     tg_store_query_init(query, TG_STORE_RENEW_LEASE, tg_engine_on_lease_renewed,
                         engine);
     query->error = tg_str_from_cstr(tg_task_interrupted_error);
@@ -126,8 +127,9 @@ tg_engine_tick_lease(tg_engine_t *engine)
 
     now = tg_engine_get_boot_time_ms();
 
-    if (!engine->is_fenced
-        && now - engine->lease_at >= TG_TASK_LEASE_FENCE_MS(engine->lease_ms))
+    if (!engine->priv->is_fenced
+        && now - engine->priv->lease_at
+               >= TG_TASK_LEASE_FENCE_MS(engine->priv->lease_ms))
     {
         tg_engine_fence(engine,
                         "the lease of the task store cannot be renewed, as "
@@ -136,19 +138,19 @@ tg_engine_tick_lease(tg_engine_t *engine)
                         "renewed, as the database could not be reached");
     }
 
-    if (engine->is_opening || engine->is_renewing_lease) {
+    if (engine->priv->is_opening || engine->priv->is_renewing_lease) {
         return 0;
     }
 
-    if (!engine->is_fenced
-        && now - engine->renewal_requested_at
-               >= TG_TASK_LEASE_RENEW_MS(engine->lease_ms))
+    if (!engine->priv->is_fenced
+        && now - engine->priv->renewal_requested_at
+               >= TG_TASK_LEASE_RENEW_MS(engine->priv->lease_ms))
     {
-        engine->renewal_requested_at = now;
+        engine->priv->renewal_requested_at = now;
         tg_engine_renew_lease(engine);
     }
 
-    return engine->is_fenced && engine->nrunning == 0;
+    return engine->priv->is_fenced && engine->nrunning == 0;
 }
 
 /* --- broadcasts --- */
@@ -182,7 +184,7 @@ tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,
             && tg_json_has_member(params, TG_STR("taskId"), TG_JSON_STRING,
                                   &id))
         {
-            engine->nended++;
+            engine->priv->nended++;
             tg_engine_resume_following_calls(
                 engine, tg_task_parse_id(tg_json_string_body(id)));
         }

@@ -5,6 +5,7 @@
 #include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 void
 tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
@@ -28,7 +29,7 @@ tg_engine_find_subscriber(const tg_engine_t *engine)
 
     jobs = engine->tasks->jobs;
 
-    TAILQ_FOREACH(subscriber, &engine->subscribers, link)
+    TAILQ_FOREACH(subscriber, &engine->priv->subscribers, link)
     {
         if (jobs->ops->can_notify(jobs->host, subscriber->peer)) {
             return subscriber->peer;
@@ -221,7 +222,7 @@ tg_engine_notify_task(tg_engine_t *engine, const tg_str_t values[4],
         tg_engine_notify_failed(
             engine, tg_buf_view(&owner), id, tg_buf_view(&agent),
             tg_json_type(values[3]) == TG_JSON_STRING ? values[3] : error);
-        engine->nended++;
+        engine->priv->nended++;
         tg_engine_resume_following_calls(engine, id);
     }
 

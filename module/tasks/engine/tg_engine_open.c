@@ -4,6 +4,7 @@
 #include "base/tg_json.h"
 #include "tasks/engine/tg_task_call.h"
 #include "runner/logging/tg_log.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,23 +18,23 @@ tg_engine_set_open(tg_engine_t *engine)
 {
     engine->state = TG_ENGINE_OPEN;
     engine->can_claim = 1;
-    engine->purge_at = tg_engine_get_loop_time_ms(engine);
+    engine->priv->purge_at = tg_engine_get_loop_time_ms(engine);
 }
 
 static void
 tg_engine_set_failed(tg_engine_t *engine, tg_str_t why)
 {
-    if (!tg_str_eq(tg_buf_view(&engine->why), why)) {
+    if (!tg_str_eq(tg_buf_view(&engine->priv->why), why)) {
         tg_log(TG_LOG_ERROR,
                "the task store cannot be opened, trying again: %.*s",
                (int) why.len, why.data);
-        tg_buf_reset(&engine->why, 0);
-        tg_buf_append_str(&engine->why, why);
+        tg_buf_reset(&engine->priv->why, 0);
+        tg_buf_append_str(&engine->priv->why, why);
     }
 
     engine->state = TG_ENGINE_FAILED;
-    engine->deadline_at = tg_engine_get_loop_time_ms(engine)
-                          + TG_TASK_OPEN_RETRY_MS;
+    engine->priv->deadline_at = tg_engine_get_loop_time_ms(engine)
+                                + TG_TASK_OPEN_RETRY_MS;
 }
 
 /*
@@ -42,21 +43,21 @@ tg_engine_set_failed(tg_engine_t *engine, tg_str_t why)
 static void
 tg_engine_restore_stopped(tg_engine_t *engine)
 {
-    if (engine->stopped_generation[0] != '\0'
-        && tg_str_eq(tg_str_from_cstr(engine->stopped_generation),
+    if (engine->priv->stopped_generation[0] != '\0'
+        && tg_str_eq(tg_str_from_cstr(engine->priv->stopped_generation),
                      engine->config.spec.generation))
     {
         engine->state = TG_ENGINE_STOPPING;
-        engine->deadline_at = tg_engine_get_loop_time_ms(engine)
-                              + TG_TASK_STOP_TIMEOUT_MS;
+        engine->priv->deadline_at = tg_engine_get_loop_time_ms(engine)
+                                    + TG_TASK_STOP_TIMEOUT_MS;
     }
 }
 
 static void
 tg_engine_set_tick_interval(tg_engine_t *engine, uint64_t ms)
 {
-    uv_timer_set_repeat(&engine->tick, ms);
-    (void) uv_timer_again(&engine->tick);
+    uv_timer_set_repeat(&engine->priv->tick, ms);
+    (void) uv_timer_again(&engine->priv->tick);
 }
 
 /*
@@ -74,11 +75,11 @@ tg_engine_can_retry_locked(tg_engine_t *engine, const tg_store_query_t *query)
         return 0;
     }
 
-    if (engine->locked_at == 0) {
-        engine->locked_at = now;
+    if (engine->priv->locked_at == 0) {
+        engine->priv->locked_at = now;
     }
 
-    return now - engine->locked_at < TG_TASK_LOCKED_TIMEOUT_MS;
+    return now - engine->priv->locked_at < TG_TASK_LOCKED_TIMEOUT_MS;
 }
 
 /* Closes a store that cannot be opened. Retries soon if it is locked. */
@@ -92,9 +93,9 @@ tg_engine_on_open_failed(tg_engine_t *engine, const tg_store_query_t *query)
         tg_engine_set_failed(engine, tg_buf_view(&query->json));
     }
 
-    engine->outputs.store = NULL;
-    engine->db->backend->close(engine->db, NULL, NULL);
-    engine->db = NULL;
+    engine->priv->outputs.store = NULL;
+    engine->priv->db->backend->close(engine->priv->db, NULL, NULL);
+    engine->priv->db = NULL;
 }
 
 static void
@@ -104,12 +105,12 @@ tg_engine_on_store_opened(tg_store_query_t *query)
     int is_first;
 
     engine = query->data;
-    engine->is_opening = 0;
+    engine->priv->is_opening = 0;
     is_first = engine->state == TG_ENGINE_OPENING;
 
     if (query->rc == TG_OK) {
-        tg_buf_reset(&engine->why, 0);
-        engine->locked_at = 0;
+        tg_buf_reset(&engine->priv->why, 0);
+        engine->priv->locked_at = 0;
         tg_engine_set_tick_interval(engine, TG_TASK_TICK_MS);
         tg_engine_on_lease(engine, query);
 
@@ -119,7 +120,7 @@ tg_engine_on_store_opened(tg_store_query_t *query)
         }
 
         tg_engine_notify_interrupted(engine, tg_buf_view(&query->json));
-        engine->must_check_orphans = 1;
+        engine->priv->must_check_orphans = 1;
         tg_engine_check_orphans(engine);
 
     } else if (is_first) {
@@ -141,10 +142,10 @@ tg_engine_query_open(tg_engine_t *engine)
 {
     tg_store_query_t *query;
 
-    query = &engine->open;
-    engine->is_opening = 1;
-    engine->renewal_requested_at = tg_engine_get_boot_time_ms();
-    engine->renewal_sent_at = engine->renewal_requested_at;
+    query = &engine->priv->open;
+    engine->priv->is_opening = 1;
+    engine->priv->renewal_requested_at = tg_engine_get_boot_time_ms();
+    engine->priv->renewal_sent_at = engine->priv->renewal_requested_at;
     tg_store_query_init(query, TG_STORE_OPEN, tg_engine_on_store_opened,
                         engine);
     query->error = tg_str_from_cstr(tg_task_interrupted_error);
@@ -161,7 +162,8 @@ tg_engine_set_password(const tg_engine_t *engine)
 
     password = engine->config.spec.password;
 
-    if (engine->db == NULL || engine->db->backend->set_password == NULL) {
+    if (engine->priv->db == NULL
+        || engine->priv->db->backend->set_password == NULL) {
         return;
     }
 
@@ -171,7 +173,8 @@ tg_engine_set_password(const tg_engine_t *engine)
         tg_json_append_unescaped(&text, tg_json_string_body(password));
     }
 
-    engine->db->backend->set_password(engine->db, tg_buf_view(&text));
+    engine->priv->db->backend->set_password(engine->priv->db,
+                                            tg_buf_view(&text));
     tg_buf_deinit(&text);
 }
 
@@ -187,18 +190,19 @@ tg_engine_open_store(tg_engine_t *engine)
     (void) snprintf(name + len, sizeof(name) - len, ":%s",
                     engine->tasks->state_dir);
     engine->state = TG_ENGINE_OPENING;
-    engine->db = tg_store_new(engine->tasks->jobs->loop,
-                              tg_str_from_cstr(engine->location), name);
+    engine->priv->db = tg_store_new(engine->tasks->jobs->loop,
+                                    tg_str_from_cstr(engine->location), name);
 
-    if (engine->db == NULL) {
+    if (engine->priv->db == NULL) {
         tg_engine_set_failed(engine, TG_STR("no memory to open it"));
         tg_task_calls_on_engine_opened(engine);
         return;
     }
 
-    engine->db->on_broadcast = tg_engine_on_broadcast;
-    engine->db->host = engine;
-    engine->outputs.store = tg_engine_is_shared(engine) ? engine->db : NULL;
+    engine->priv->db->on_broadcast = tg_engine_on_broadcast;
+    engine->priv->db->host = engine;
+    engine->priv->outputs.store = tg_engine_is_shared(engine) ? engine->priv->db
+                                                              : NULL;
     tg_engine_set_password(engine);
     tg_engine_query_open(engine);
 }

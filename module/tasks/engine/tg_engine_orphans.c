@@ -1,7 +1,7 @@
 /*
  * Lists of agents, and queued tasks whose agent was removed from the config.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 const char tg_engine_orphan_error[] =
     "its agent is no longer configured (task_agent, or task of a tool)";
@@ -22,7 +22,7 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
     int is_done;
 
     engine = query->data;
-    engine->is_checking_orphans = 0;
+    engine->priv->is_checking_orphans = 0;
 
     tg_engine_log_store_error(engine, query);
 
@@ -30,7 +30,7 @@ tg_engine_on_orphans_failed(tg_store_query_t *query)
         tg_engine_notify_each_task(engine, tg_buf_view(&query->json),
                                    tg_engine_orphan_error);
     } else {
-        engine->must_check_orphans = 1; /* retried with the next tick */
+        engine->priv->must_check_orphans = 1; /* retried with the next tick */
     }
 
     is_done = query->rc == TG_OK;
@@ -49,13 +49,14 @@ tg_engine_list_agents(tg_engine_t *engine)
 {
     unsigned i;
 
-    engine->known_agents.n = 0;
+    engine->priv->known_agents.n = 0;
 
     for (i = 0; i < engine->config.nagents; i++) {
-        tg_store_agents_add(&engine->known_agents, &engine->config.agents[i]);
+        tg_store_agents_add(&engine->priv->known_agents,
+                            &engine->config.agents[i]);
     }
 
-    return &engine->known_agents;
+    return &engine->priv->known_agents;
 }
 
 void
@@ -63,15 +64,15 @@ tg_engine_check_orphans(tg_engine_t *engine)
 {
     tg_store_query_t *query;
 
-    if (!engine->must_check_orphans || engine->is_checking_orphans
+    if (!engine->priv->must_check_orphans || engine->priv->is_checking_orphans
         || engine->state != TG_ENGINE_OPEN || engine->is_shutting_down)
     {
         return;
     }
 
-    query = &engine->orphan;
-    engine->must_check_orphans = 0;
-    engine->is_checking_orphans = 1;
+    query = &engine->priv->orphan;
+    engine->priv->must_check_orphans = 0;
+    engine->priv->is_checking_orphans = 1;
     tg_store_query_init(query, TG_STORE_FAIL_ORPHANS,
                         tg_engine_on_orphans_failed, engine);
     query->error = tg_str_from_cstr(tg_engine_orphan_error);

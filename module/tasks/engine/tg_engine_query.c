@@ -1,7 +1,7 @@
 /*
  * Store queries, store errors and clocks of the task engine.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include "base/tg_utf8.h"
 #include "runner/logging/tg_log.h"
@@ -49,17 +49,17 @@ tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query)
     query->engine = engine;
     query->on_result = query->done;
     query->done = tg_engine_on_query_done;
-    engine->db->backend->query(engine->db, query);
+    engine->priv->db->backend->query(engine->priv->db, query);
 }
 
 void
 tg_engine_log_store_error(tg_engine_t *engine, const tg_store_query_t *query)
 {
     if (query->rc != TG_INVALID) {
-        engine->has_store_error = 0;
+        engine->priv->has_store_error = 0;
 
-    } else if (!engine->has_store_error) {
-        engine->has_store_error = 1;
+    } else if (!engine->priv->has_store_error) {
+        engine->priv->has_store_error = 1;
         tg_log(TG_LOG_ERROR,
                "changes of tasks cannot be stored, trying again: %.*s",
                (int) query->json.len, query->json.data);
@@ -79,8 +79,8 @@ tg_engine_find_task(const tg_engine_t *engine, int64_t id)
 {
     tg_task_t *task;
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL && task->id != id;
-         task = TAILQ_NEXT(task, link))
+    for (task = TAILQ_FIRST(&engine->priv->running);
+         task != NULL && task->id != id; task = TAILQ_NEXT(task, link))
     {
         /* void */
     }

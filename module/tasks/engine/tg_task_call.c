@@ -5,6 +5,7 @@
 #include "tasks/engine/tg_task_call.h"
 
 #include "base/tg_json.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 static void
 tg_task_call_end_job(tg_task_call_t *call)
@@ -123,7 +124,7 @@ tg_task_call_notify_cancelled(tg_task_call_t *call)
                                call->query.id, tg_buf_view(&agent));
     tg_buf_deinit(&agent);
     tg_buf_deinit(&owner);
-    call->engine->nended++;
+    call->engine->priv->nended++;
     tg_engine_resume_following_calls(call->engine, call->query.id);
 }
 

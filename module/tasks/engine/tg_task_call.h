@@ -22,6 +22,7 @@
 
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_task_output.h"
 
 /* Error codes, see docs/protocols.md. */
 enum {

@@ -4,6 +4,7 @@
 #include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
 
     before = "{\"id\":\"";
 
-    TAILQ_FOREACH(task, &call->engine->running, link)
+    TAILQ_FOREACH(task, &call->engine->priv->running, link)
     {
         if (call->visible_owner.data != NULL
             && !tg_str_eq(call->visible_owner, tg_buf_view(&task->owner)))
@@ -57,11 +58,12 @@ tg_task_call_respond_status(tg_task_call_t *call, const char *health,
     tg_buf_reset(json, 0);
     tg_buf_append_char(json, '{');
     tg_json_add_int(json, "pid", getpid());
-    tg_json_add_int(
-        json, "uptime_seconds",
-        (tg_engine_get_unix_time_ms() - (int64_t) engine->created_at) / 1000);
+    tg_json_add_int(json, "uptime_seconds",
+                    (tg_engine_get_unix_time_ms()
+                     - (int64_t) engine->priv->created_at)
+                        / 1000);
     tg_buf_append_cstr(json, ",\"started_at\":\"");
-    tg_buf_append_time(json, engine->created_at);
+    tg_buf_append_time(json, engine->priv->created_at);
     tg_buf_printf(json,
                   "\",\"health\":\"%s\",\"subsystems\":{\"ipc\":{\"clients\":"
                   "%lld},\"supervisor\":{\"running\":%u,\"queued\":",
@@ -122,9 +124,10 @@ tg_task_call_begin_stop(tg_task_call_t *call)
     engine = call->engine;
     generation = engine->config.spec.generation;
 
-    if (generation.len < sizeof(engine->stopped_generation)) {
-        memcpy(engine->stopped_generation, generation.data, generation.len);
-        engine->stopped_generation[generation.len] = '\0';
+    if (generation.len < sizeof(engine->priv->stopped_generation)) {
+        memcpy(engine->priv->stopped_generation, generation.data,
+               generation.len);
+        engine->priv->stopped_generation[generation.len] = '\0';
     }
 
     tg_engine_stop(engine, tg_task_call_get_bool(call, "force"));

@@ -2,6 +2,7 @@
  * The job type `task` and the table of task methods.
  */
 #include "tasks/automation/tg_automation.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <stdlib.h>
 
@@ -140,7 +141,7 @@ tg_task_call_run_method(tg_task_call_t *call)
     tg_buf_append_cstr(&call->text,
                        "Subsystem unavailable: the task store cannot be "
                        "opened: ");
-    tg_buf_append_str(&call->text, tg_buf_view(&engine->why));
+    tg_buf_append_str(&call->text, tg_buf_view(&engine->priv->why));
     tg_buf_append_char(&call->text, '\0');
     tg_task_call_respond_error(call, TG_TASK_ERROR_UNAVAILABLE,
                                tg_buf_has_failed(&call->text)
@@ -153,7 +154,7 @@ tg_engine_run_waiting_calls(tg_engine_t *engine)
 {
     tg_task_call_t *call;
 
-    while ((call = TAILQ_FIRST(&engine->waiting)) != NULL) {
+    while ((call = TAILQ_FIRST(&engine->priv->waiting)) != NULL) {
         tg_task_call_dequeue(call);
         tg_task_call_run_method(call);
     }
@@ -243,7 +244,7 @@ tg_task_call_start(tg_job_t *job)
     call->is_starting = 1;
 
     if (call->engine->state == TG_ENGINE_OPENING) {
-        tg_task_call_enqueue(call, &call->engine->waiting);
+        tg_task_call_enqueue(call, &call->engine->priv->waiting);
     } else {
         tg_task_call_run_method(call);
     }

@@ -5,6 +5,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 void
 tg_task_call_begin_output(tg_task_call_t *call)
@@ -14,7 +15,7 @@ tg_task_call_begin_output(tg_task_call_t *call)
                            + TG_TASK_FOLLOW_TIMEOUT_MS;
     }
 
-    call->seen_count = call->engine->nended;
+    call->seen_count = call->engine->priv->nended;
     tg_task_call_begin_get(call);
 }
 
@@ -123,10 +124,10 @@ tg_task_call_on_output_read(tg_task_output_request_t *read)
         /*
          * No event would continue the call if the task ended after the query.
          */
-        if (call->seen_count != engine->nended) {
+        if (call->seen_count != engine->priv->nended) {
             tg_task_call_begin(call);
         } else {
-            tg_task_call_enqueue(call, &engine->following);
+            tg_task_call_enqueue(call, &engine->priv->following);
         }
 
     } else {
@@ -156,7 +157,7 @@ tg_task_call_on_output(tg_task_call_t *call)
                                                    0);
     call->is_querying = 1;
     call->engine->nwork_pending++;
-    tg_task_outputs_submit(&call->engine->outputs, read);
+    tg_task_outputs_submit(&call->engine->priv->outputs, read);
 }
 
 static void
@@ -175,7 +176,7 @@ tg_engine_resume_following_calls(tg_engine_t *engine, int64_t id)
 {
     tg_task_call_t *call, *next;
 
-    TG_TAILQ_FOREACH_SAFE(call, &engine->following, link, next)
+    TG_TAILQ_FOREACH_SAFE(call, &engine->priv->following, link, next)
     {
         if (call->query.id == id
             && (call->method->begin != tg_task_call_begin_wait
@@ -191,7 +192,7 @@ tg_engine_tick_following_calls(tg_engine_t *engine)
 {
     tg_task_call_t *call, *next;
 
-    TG_TAILQ_FOREACH_SAFE(call, &engine->following, link, next)
+    TG_TAILQ_FOREACH_SAFE(call, &engine->priv->following, link, next)
     {
         if (call->method->begin == tg_task_call_begin_wait) {
             tg_task_call_send_wait_progress(call);

@@ -5,6 +5,7 @@
 #include "tasks/engine/tg_task_call.h"
 
 #include "base/tg_json.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 /* Default and maximum number of tasks in a list. */
 #define TG_TASK_LIST_DEFAULT 20
@@ -243,7 +244,7 @@ tg_task_call_forward_cancel(tg_task_call_t *call)
     }
 
     call->wait_until = uv_now(call->job->jobs->loop) + TG_TASK_CANCEL_POLL_MS;
-    tg_task_call_enqueue(call, &call->engine->following);
+    tg_task_call_enqueue(call, &call->engine->priv->following);
 }
 
 void

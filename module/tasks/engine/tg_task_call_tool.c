@@ -9,6 +9,7 @@
  * has the tools of task_tools.
  */
 #include "tasks/engine/tg_task_call.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 /* Maximum size of the arguments of a call, in bytes. */
 #define TG_TASK_ARGUMENTS_MAX 1048576

@@ -2,6 +2,7 @@
  * The method task.wait: responds like task.get when the task has ended.
  */
 #include "tasks/engine/tg_task_call.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 /* Default timeout in seconds, about as long as clients usually wait. */
 #define TG_TASK_WAIT_DEFAULT_S 25
@@ -19,7 +20,7 @@ tg_task_call_begin_wait(tg_task_call_t *call)
                                      TG_TASK_WAIT_DEFAULT_S);
     }
 
-    call->seen_count = call->engine->nended;
+    call->seen_count = call->engine->priv->nended;
     tg_task_call_begin_get(call);
 }
 
@@ -36,12 +37,12 @@ tg_task_call_on_wait(tg_task_call_t *call)
     {
         tg_task_call_respond_task(call);
 
-    } else if (call->seen_count != call->engine->nended) {
+    } else if (call->seen_count != call->engine->priv->nended) {
         /* The task may have ended after the query was sent. */
         tg_task_call_begin(call);
 
     } else {
-        tg_task_call_enqueue(call, &call->engine->following);
+        tg_task_call_enqueue(call, &call->engine->priv->following);
     }
 }
 
@@ -56,7 +57,7 @@ tg_task_call_is_wait_over(const tg_task_call_t *call)
      * Only ends of this runner's tasks and of queued tasks are reported; a task
      * of another runner is queried with each tick.
      */
-    return call->seen_count != engine->nended
+    return call->seen_count != engine->priv->nended
            || uv_now(call->job->jobs->loop) >= call->wait_until
            || (tg_engine_is_shared(engine)
                && tg_engine_find_task(engine, call->query.id) == NULL);

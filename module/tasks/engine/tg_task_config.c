@@ -1,7 +1,7 @@
 /*
  * Parses the config of a task engine, and writes the program of a task.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include "base/tg_json_fields.h"
 

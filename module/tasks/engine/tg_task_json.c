@@ -2,7 +2,7 @@
  * Results of tools whose calls become tasks. The task stores a whole MCP
  * CallToolResult, equal to the result of a call that is not a task.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include "base/tg_json.h"
 

@@ -6,6 +6,7 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/logging/tg_log.h"
+#include "tasks/engine/tg_engine_impl.h"
 
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ tg_task_free(tg_task_t *task)
 
     engine = task->engine;
     tg_task_calls_dequeue_all(&task->cancel_calls);
-    TAILQ_REMOVE(&engine->running, task, link);
+    TAILQ_REMOVE(&engine->priv->running, task, link);
     engine->nrunning--;
     tg_buf_deinit(&task->agent);
     tg_buf_deinit(&task->owner);
@@ -51,14 +52,14 @@ tg_task_free_if_done(tg_task_t *task)
 static void
 tg_task_mark_output_ended(tg_task_t *task)
 {
-    if (task->size == 0 || task->engine->outputs.store != NULL) {
+    if (task->size == 0 || task->engine->priv->outputs.store != NULL) {
         return;
     }
 
     task->write_request.op = TG_TASK_OUTPUT_MARK_ENDED;
     task->is_writing = 1;
     task->engine->nwork_pending++;
-    tg_task_outputs_submit(&task->engine->outputs, &task->write_request);
+    tg_task_outputs_submit(&task->engine->priv->outputs, &task->write_request);
 }
 
 static void
@@ -75,7 +76,7 @@ tg_task_on_end_stored(tg_store_query_t *query)
     if (query->rc == TG_OK || query->rc == TG_END) {
         task->is_finished = 1;
         task->state = query->rc == TG_OK ? query->state : TG_TASK_QUEUED;
-        engine->nended++;
+        engine->priv->nended++;
 
         /*
          * TG_END: the task may belong to another runner by now, which notifies.
@@ -294,7 +295,7 @@ tg_task_write_output(tg_task_t *task)
     query->quota = (uint64_t) task->engine->config.spec.output_quota;
     query->nrunning = 0;
 
-    TAILQ_FOREACH(other, &task->engine->running, link)
+    TAILQ_FOREACH(other, &task->engine->priv->running, link)
     {
         if (query->nrunning < TG_TASK_OUTPUT_RUNNING_MAX) {
             query->running[query->nrunning++] = other->id;
@@ -305,7 +306,7 @@ tg_task_write_output(tg_task_t *task)
     task->size += query->bytes.len;
     task->is_writing = 1;
     task->engine->nwork_pending++;
-    tg_task_outputs_submit(&task->engine->outputs, query);
+    tg_task_outputs_submit(&task->engine->priv->outputs, query);
 }
 
 static void
@@ -333,7 +334,7 @@ tg_task_on_output(void *data, int is_err, tg_str_t bytes)
     }
 
     /* A database gets the output with the next tick, unless it is long. */
-    if (task->engine->outputs.store == NULL
+    if (task->engine->priv->outputs.store == NULL
         || task->output.len >= TG_STORE_OUTPUT_READ_MAX)
     {
         tg_task_write_output(task);
@@ -372,7 +373,7 @@ tg_task_new(tg_engine_t *engine, int64_t id)
     tg_output_tail_init(&task->stdout_tail);
     tg_output_tail_init(&task->combined_tail);
     TAILQ_INIT(&task->cancel_calls);
-    TAILQ_INSERT_TAIL(&engine->running, task, link);
+    TAILQ_INSERT_TAIL(&engine->priv->running, task, link);
     engine->nrunning++;
 
     return task;
