@@ -237,10 +237,22 @@ tg_cli_session_new_client(tg_cli_session_t *session)
         { "tls_name", tls->name },
     };
 
-    client = toolgate_client_new(session->address);
+    client = toolgate_client_new(NULL);
 
-    for (i = 0; client != NULL && i < sizeof(options) / sizeof(options[0]); i++)
-    {
+    /* The public API requires UTF-8, but a path may have any bytes. */
+    if (client == NULL) {
+        return NULL;
+    }
+
+    client->address = tg_str_dup(tg_str_from_cstr(session->address));
+
+    if (client->address == NULL) {
+        (void) tg_lib_set_nomem_error();
+        toolgate_client_free(client);
+        return NULL;
+    }
+
+    for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         if (options[i].value != NULL
             && toolgate_client_set(client, options[i].name, options[i].value)
                    != 0)

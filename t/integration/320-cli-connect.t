@@ -89,6 +89,8 @@ unlink $path;
 my $file = $tg->file('plain', '');
 unreachable(qr/\Q$file\E is not a socket/, 'a file', 'ping', '--socket', $file);
 unreachable(qr/is not a socket/, 'a folder', 'ping', '--socket', $tg->dir);
+unreachable(qr/nothing listens on \S+\xff\.sock:/, 'a path that is not UTF-8',
+    'ping', '--socket', $tg->dir . "/\xff.sock");
 unreachable(qr/at most 107 bytes/, 'a long path',
     'ping', '--socket', '/' . 'x' x 108);
 my $datagram = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $path);
