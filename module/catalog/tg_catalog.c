@@ -1,7 +1,6 @@
 /* The catalog of tools and methods: names, listings, pages and digests. */
 #include "catalog/tg_catalog.h"
 
-#include "protocol/tg_peer_fast_path.h"
 #include "catalog/tg_catalog_entry.h"
 #include "catalog/tg_tool_repair.h"
 
@@ -25,7 +24,7 @@ struct tg_catalog_s {
     size_t nsealed;  /* number of entries whose listings are rendered */
     uint64_t digest;
     uint64_t seed;
-    tg_fast_path_cache_t fast_paths;
+    void *cache; /* see tg_catalog_get_cache() */
 };
 
 tg_catalog_t *
@@ -79,6 +78,7 @@ tg_catalog_unref(tg_catalog_t *catalog)
     tg_buf_deinit(&catalog->legacy);
     tg_free(catalog->alloc, catalog->entries);
     tg_free(catalog->alloc, catalog->slots);
+    tg_free(catalog->alloc, catalog->cache);
 
     if (catalog->release != NULL) {
         catalog->release(catalog->memory);
@@ -291,10 +291,14 @@ tg_catalog_seal(tg_catalog_t *catalog)
     return tg_catalog_seal_step(catalog, SIZE_MAX);
 }
 
-tg_fast_path_cache_t *
-tg_catalog_fast_paths(tg_catalog_t *catalog)
+void *
+tg_catalog_get_cache(tg_catalog_t *catalog, size_t size)
 {
-    return &catalog->fast_paths;
+    if (catalog->cache == NULL) {
+        catalog->cache = tg_calloc(catalog->alloc, size);
+    }
+
+    return catalog->cache;
 }
 
 size_t

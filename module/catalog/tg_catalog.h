@@ -84,9 +84,11 @@ int tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes);
 /* Sets the digests of listings, compact JSON that outlives the entry. */
 void tg_catalog_entry_set_digest(tg_catalog_entry_t *entry);
 
-/* Cache of earlier calls of the entries; see tg_peer_fast_path.h. */
-typedef struct tg_fast_path_cache_s tg_fast_path_cache_t;
-tg_fast_path_cache_t *tg_catalog_fast_paths(tg_catalog_t *catalog);
+/*
+ * Returns size bytes that the catalog keeps for the protocol, zeroed at first.
+ * size is always the same. NULL: no memory.
+ */
+void *tg_catalog_get_cache(tg_catalog_t *catalog, size_t size);
 
 size_t tg_catalog_size(const tg_catalog_t *catalog);
 /* Returns the entry with index i, which must be less than tg_catalog_size(). */

@@ -7,7 +7,7 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "protocol/tg_rpc.h"
-#include "catalog/tg_tool_validate.h"
+#include "protocol/tg_tool_validate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -99,17 +99,22 @@ tg_fast_path_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size)
 size_t
 tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
 {
+    const tg_fast_path_cache_t *fast_paths;
     const tg_fast_path_t *fast_path;
     tg_json_index_t notes;
     tg_request_t request;
     const char *end;
     unsigned i;
 
-    fast_path = tg_catalog_fast_paths(peer->catalog)->list;
+    fast_paths = tg_catalog_fast_paths(peer->catalog);
 
-    for (i = 0, end = NULL; i < TG_FAST_PATH_CACHE_SIZE && end == NULL;
-         i++, fast_path++)
-    {
+    if (fast_paths == NULL) {
+        return 0;
+    }
+
+    for (i = 0, end = NULL; i < TG_FAST_PATH_CACHE_SIZE && end == NULL; i++) {
+        fast_path = &fast_paths->list[i];
+
         if (fast_path->dialect == peer->dialect
             && fast_path->is_mcp == peer->is_mcp) {
             request = fast_path->request;
@@ -223,7 +228,7 @@ tg_peer_cache_fast_path(tg_peer_t *peer, const tg_message_t *message,
 
     fast_paths = tg_catalog_fast_paths(peer->catalog);
 
-    if (fast_paths->n++ % TG_FAST_PATH_SAMPLE != 0) {
+    if (fast_paths == NULL || fast_paths->n++ % TG_FAST_PATH_SAMPLE != 0) {
         return;
     }
 

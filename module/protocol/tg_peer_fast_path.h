@@ -38,10 +38,17 @@ typedef struct {
     char bytes[TG_FAST_PATH_BYTES_MAX];
 } tg_fast_path_t;
 
-struct tg_fast_path_cache_s {
+typedef struct {
     unsigned n; /* calls on the normal path */
     tg_fast_path_t list[TG_FAST_PATH_CACHE_SIZE];
-};
+} tg_fast_path_cache_t;
+
+/* Returns the calls that the catalog keeps. NULL: no memory. */
+static inline tg_fast_path_cache_t *
+tg_catalog_fast_paths(tg_catalog_t *catalog)
+{
+    return tg_catalog_get_cache(catalog, sizeof(tg_fast_path_cache_t));
+}
 
 /*
  * Serves a frame if it matches a recorded call. Returns the size of its message

@@ -28,12 +28,12 @@ my %folder = (
             $c11{ $_[0] } || "$_[1] $_[0]" =~ m{^module/schema/pcre2/.* pcre2};
         },
     },
-    protocol =>
-        { folders => [qw(base catalog)], system => sub { $c11{ $_[0] } } },
-    catalog => {
-        folders => [qw(base schema protocol)],
+    protocol => {
+        folders => [qw(base schema catalog)],
         system  => sub { $c11{ $_[0] } },
     },
+    catalog =>
+        { folders => [qw(base schema)], system => sub { $c11{ $_[0] } } },
     rule =>
         { folders => [qw(base schema)], system => sub { $c11{ $_[0] } } },
     spec => { folders => ['base'], system => sub { $c11{ $_[0] } } },

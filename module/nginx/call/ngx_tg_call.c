@@ -1,7 +1,7 @@
 /* The life of a call: its checks, its handler, and its one end. */
 #include "nginx/call/ngx_tg_call_impl.h"
 
-#include "catalog/tg_tool_validate.h"
+#include "protocol/tg_tool_validate.h"
 
 #define NGX_TG_TOO_MANY_STEPS_TEXT                                             \
     "finding the arguments takes too many steps; send fewer members"

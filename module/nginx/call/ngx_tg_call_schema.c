@@ -2,7 +2,7 @@
 #include "nginx/call/ngx_tg_call_impl.h"
 
 #include "schema/pcre2/tg_pcre2.h"
-#include "catalog/tg_tool_validate.h"
+#include "protocol/tg_tool_validate.h"
 
 /*
  * Limits for untrusted imported schemas: compiling one must not block a worker

@@ -1,7 +1,7 @@
 /* Arguments and outcomes that violate their schemas. */
 #include "protocol_help.h"
 
-#include "catalog/tg_tool_validate.h"
+#include "protocol/tg_tool_validate.h"
 
 static tg_schema_validator_t *test_checker;
 static tg_buf_t test_text;

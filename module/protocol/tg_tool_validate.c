@@ -1,5 +1,5 @@
 /* Validation of call arguments and outcomes against a tool's schemas. */
-#include "catalog/tg_tool_validate.h"
+#include "protocol/tg_tool_validate.h"
 
 #include "catalog/tg_tool_result_repair.h"
 
