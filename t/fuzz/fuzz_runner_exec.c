@@ -10,7 +10,7 @@
 #include "help.h"
 
 #include "runner/exec/tg_exec.h"
-#include "runner/jobs/tg_relayed_call.h"
+#include "runner/output/tg_relayed_call.h"
 #include "runner/jobs/tg_slot_job.h"
 #include "runner/output/tg_output_store.h"
 #include "runner/jobs/tg_job_detach.h"

@@ -10,7 +10,7 @@
 #include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
-#include "runner/jobs/tg_relayed_call.h"
+#include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_subscriber.h"
 #include "runner/jobs/tg_slot_job.h"

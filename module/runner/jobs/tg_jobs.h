@@ -9,7 +9,6 @@
 
 #include "base/tg_list.h"
 #include "protocol/tg_peer.h"
-#include "runner/output/tg_output_store.h"
 #include "runner/jobs/tg_limit.h"
 #include "transport/tg_uv_sched.h"
 
@@ -62,8 +61,8 @@ struct tg_jobs_s {
     tg_uv_sched_t sched; /* scheduler of the runner's loop */
     const tg_jobs_ops_t *ops;
     void *host;
-    uv_timer_t retry_timer;          /* next attempt to start queued jobs */
-    tg_output_store_t *output_store; /* storage of large results, or NULL */
+    uv_timer_t retry_timer; /* next attempt to start queued jobs */
+    struct tg_output_store_s *output_store; /* of large results, or NULL */
     tg_limit_t *limits;
 
     tg_job_list_t queue; /* queued jobs, oldest first */

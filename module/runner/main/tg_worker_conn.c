@@ -5,7 +5,7 @@
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
-#include "runner/jobs/tg_relayed_call.h"
+#include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/mcp/tg_mcp_subscriber.h"

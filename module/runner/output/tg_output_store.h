@@ -29,7 +29,7 @@
 #define TG_STORED_OUTPUT_NAME_SIZE                                             \
     (TG_STORED_OUTPUT_OWNER_MAX + TG_STORED_OUTPUT_KEY_LEN + 3)
 
-typedef struct {
+typedef struct tg_output_store_s {
     const char *state_dir; /* NULL: nothing is stored */
 
     /* Descriptor of the directory; -1: not open yet. */

@@ -1,5 +1,5 @@
 /* Relayed calls as a job type; the requests `leave`, `tell` and `finish`. */
-#include "runner/jobs/tg_relayed_call.h"
+#include "runner/output/tg_relayed_call.h"
 
 #include "base/tg_json.h"
 #include "runner/output/tg_relayed_result.h"
