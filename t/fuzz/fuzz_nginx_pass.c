@@ -133,7 +133,7 @@ pass_free(ngx_tg_call_t *call)
 size_t
 ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
 {
-    return call->tool->max_output;
+    return (size_t) call->tool->output_spec.max_output;
 }
 
 void
@@ -242,7 +242,7 @@ pass_init(unsigned byte, uint32_t seed)
     }
 
     pass.tool.conf = conf;
-    pass.tool.max_output = 512;
+    pass.tool.output_spec.max_output = 512;
     pass.tool.entry.name = TG_STR("echo");
     pass.tool.entry.output = outputs[(byte >> 4) % 3];
 
