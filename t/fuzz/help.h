@@ -1,5 +1,5 @@
 /*
- * Helpers of all fuzz targets. A target is t/fuzz/fuzz_ROOM_TOPIC.c with one
+ * Helpers of all fuzz targets. A target is t/fuzz/fuzz_FOLDER_TOPIC.c with one
  * LLVMFuzzerTestOneInput(); libFuzzer calls it with generated inputs
  * (./build.sh fuzz), replay.c with its packed corpus (test unit).
  *

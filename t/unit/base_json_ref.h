@@ -1,7 +1,4 @@
-/*
- * RFC 8259 and RFC 3629 implemented again, as simply as possible, for
- * comparison. No code of core is used.
- */
+/* RFC 8259 and RFC 3629 implemented as simply as possible, for comparison. */
 #ifndef BASE_JSON_REF_H
 #define BASE_JSON_REF_H
 
@@ -10,10 +7,7 @@
 /* Validates a text like tg_json_validate(): TG_OK, TG_INVALID, or TG_LIMIT. */
 int ref_check(tg_str_t text);
 
-/*
- * Writes a valid text without white space between its tokens to dst, which
- * must have room for the whole text, and returns the length.
- */
+/* Writes a valid text without white space to dst, which has room for it. */
 size_t ref_compact(tg_str_t text, char *dst);
 
 /* Returns the length of the sequence at p < end, or 0 if it is invalid. */

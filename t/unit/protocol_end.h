@@ -1,7 +1,4 @@
-/*
- * The calling end of a connection: a caller, with or without an MCP client,
- * and a host that logs its events, one per line.
- */
+/* The calling end of a connection, with a host that logs its events. */
 #ifndef PROTOCOL_END_H
 #define PROTOCOL_END_H
 

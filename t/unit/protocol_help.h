@@ -1,7 +1,4 @@
-/*
- * Helpers of core's test suites: an allocator that counts and fails on demand,
- * slices of literals, and one way to run a suite.
- */
+/* Helpers of the test suites: failing allocator, slices of literals, main(). */
 #ifndef PROTOCOL_HELP_H
 #define PROTOCOL_HELP_H
 
@@ -9,10 +6,7 @@
 
 #include <CUnit/Basic.h>
 
-/*
- * Repeats a conversation with the first, second, … allocation failing until it
- * passes without a failure. Each run must free everything itself.
- */
+/* Repeats a conversation with each allocation failing in turn. */
 void help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail));
 
 /* Returns a copy of a slice, valid for the next three calls. */
@@ -49,10 +43,7 @@ void help_json(tg_str_t got, const char *pattern, const char *file, int line);
  */
 int help_json_match(tg_str_t pattern, tg_str_t got);
 
-/*
- * Defines a test as a function. main(), in protocol_help.c, runs all tests of
- * a program in the order of their definitions.
- */
+/* Defines a test as a function; main() runs all tests in order. */
 #define HELP_TEST(name, title)                                                 \
     static void test_##name(void);                                             \
     __attribute__((constructor)) static void help_add_##name(void)             \
@@ -63,10 +54,7 @@ int help_json_match(tg_str_t pattern, tg_str_t got);
 
 void help_add(int line, const char *title, CU_TestFunc test);
 
-/*
- * Optional setup and teardown of a program: help_begin() returns 0 or no test
- * runs, help_end() the number of leftovers.
- */
+/* Optional: help_begin() returns 0 or no test runs, help_end() leftovers. */
 int help_begin(void) __attribute__((weak));
 unsigned help_end(void) __attribute__((weak));
 

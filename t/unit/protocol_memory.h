@@ -1,7 +1,4 @@
-/*
- * Shared by unit tests and fuzz targets: an allocator that counts and fails on
- * demand, copies, and an assertion.
- */
+/* For unit tests and fuzz targets: a failing allocator, and assertions. */
 #ifndef PROTOCOL_MEMORY_H
 #define PROTOCOL_MEMORY_H
 
@@ -31,9 +28,7 @@ typedef struct {
 
 void help_alloc_init(help_alloc_t *help);
 
-/*
- * Copies a text to a block of exactly its size, to find reads beyond its end.
- */
+/* Copies a text to a block of its size, to find reads beyond its end. */
 char *help_copy(tg_str_t text);
 
 /* An assertion that ends a CUnit test or a fuzz target. */

@@ -15,10 +15,7 @@ typedef struct {
 /* Returns 1, or 0 after printing the difference on stderr. */
 int play_script(const script_t *script, const play_how_t *how);
 
-/*
- * Returns the transcripts in the repository; exits with a message if there are
- * none.
- */
+/* Returns the repository's transcripts; exits if there are none. */
 const script_t *play_scripts(size_t *n);
 
 /*

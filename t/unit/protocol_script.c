@@ -171,9 +171,7 @@ script_header(script_t *script, const char *line, unsigned number)
     } else if ((value = script_after(line, "max_inflight:")) != NULL) {
         script->max_inflight = (unsigned) strtoul(value, NULL, 10);
     } else if (strcmp(line, "library: no") == 0) {
-        /*
-         * Programs must enable these tools first; here they are always known.
-         */
+        /* Only programs must enable these tools first. */
     } else if (strcmp(line, "heavy: yes") == 0) {
         script->is_heavy = 1;
     } else if (strcmp(line, "only: unit") != 0) {

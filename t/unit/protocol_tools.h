@@ -1,7 +1,4 @@
-/*
- * The tools and methods of the transcripts (t/transcripts/README.md), for all
- * players in memory.
- */
+/* The tools and methods of t/transcripts/README.md, for players in memory. */
 #ifndef PROTOCOL_TOOLS_H
 #define PROTOCOL_TOOLS_H
 

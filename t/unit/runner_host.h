@@ -1,6 +1,6 @@
 /*
- * A host for jobs in a test process: a peer that gets requests and whose
- * results are read, and a loop with a deadline that waits for conditions.
+ * A host for jobs in a test: a peer whose requests and results the test
+ * handles, and a loop that waits for conditions.
  */
 #ifndef RUNNER_HOST_H
 #define RUNNER_HOST_H
@@ -54,10 +54,7 @@ typedef struct {
 
 static host_t host;
 
-/*
- * A second type of job, `wait`, which completes with "done" when the test says
- * so, and has to be stopped twice.
- */
+/* A second type of job, `wait`, which the test ends; it is stopped twice. */
 static tg_job_t *host_waiting[HOST_CALLS]; /* in the order of their start */
 static unsigned host_nwaiting;
 static int host_nstopped;

@@ -1,7 +1,4 @@
-/*
- * An HTTP server in the test's loop, on 127.0.0.1: it reads whole requests,
- * sends its next reply to each, and counts.
- */
+/* An HTTP server in the test's loop, which sends its next reply each time. */
 #ifndef RUNNER_SERVER_H
 #define RUNNER_SERVER_H
 

@@ -1,7 +1,4 @@
-/*
- * Helpers of the schema checker's test suites: tables of schemas with
- * instances, and the regex engine.
- */
+/* Helpers of the schema tests: tables of cases, and the regex engine. */
 #ifndef SCHEMA_HELP_H
 #define SCHEMA_HELP_H
 
@@ -64,10 +61,7 @@ test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
                    || expected == TG_OK);
 }
 
-/*
- * Checks an instance twice: after the first check has allocated the scratch
- * memory, a check without an error allocates nothing.
- */
+/* Checks an instance twice: the second check must not allocate. */
 static inline void
 test_instance(const char *text, const tg_schema_t *schema,
               tg_schema_validator_t *validator, const help_alloc_t *help,
@@ -217,10 +211,7 @@ test_expect(test_t *test, int rc, const char *text)
         test_rows_with(rows, HELP_COUNT(rows), &options_);                     \
     } while (0)
 
-/*
- * An invalid schema and its error message; a * at the end stands for PCRE2's
- * words, which change with its version.
- */
+/* An invalid schema and its error; a * at the end stands for PCRE2's words. */
 typedef struct {
     const char *schema;
     const char *error;

@@ -1,6 +1,4 @@
-/*
- * Reading an object by a table of its members, and writing its values again.
- */
+/* Reading an object by a table of its members, and writing its values. */
 #include "protocol_help.h"
 
 #include "base/tg_json_fields.h"

@@ -85,10 +85,7 @@ HELP_TEST(refused, "refused")
     CU_ASSERT_EQUAL(test_write_record(deep, &notes, &raw), TG_LIMIT);
 }
 
-/*
- * Compares lookups with tg_json_get_member(): with offsets, without, and with
- * too many members.
- */
+/* Compares lookups with and without offsets, and with too many members. */
 static void
 test_same(const char *text)
 {
@@ -220,10 +217,7 @@ HELP_TEST(usual, "common and nearly common forms")
     }
 }
 
-/*
- * Many members have no offsets: each costs a step to skip, or more if it is
- * long; few members cost none.
- */
+/* Few members cost nothing; without offsets each costs a step or more. */
 HELP_TEST(lookup_cost, "the cost of a lookup")
 {
     tg_json_index_t notes;

@@ -186,10 +186,7 @@ HELP_TEST(texts, "texts")
     }
 }
 
-/*
- * The same texts as an element between long ones, at each distance from the
- * borders of wide steps.
- */
+/* The same texts within long ones, around the borders of wide steps. */
 HELP_TEST(amid, "texts among others")
 {
     char room[TEST_BUFFER_SIZE], *text;
@@ -249,9 +246,7 @@ test_depth_of(const char *opening, const char *inner, const char *closing,
     return rc;
 }
 
-/*
- * Exactly TG_JSON_MAX_DEPTH for all containers; no stack for a million levels.
- */
+/* TG_JSON_MAX_DEPTH for all containers; no stack for a million levels. */
 HELP_TEST(depth, "depth")
 {
     int n;

@@ -68,9 +68,7 @@ HELP_TEST(decode_nul, "decode: NUL")
     CU_ASSERT(!tg_json_body_eq_text(TG_STR("a\\u0000b"), TG_STR("a")));
 }
 
-/*
- * Escapes at each position of bodies of each length, with the smallest buffer.
- */
+/* Escapes at each position of bodies of each length, with a small buffer. */
 HELP_TEST(decode_steps, "decode: each place")
 {
     static const struct {
@@ -443,10 +441,7 @@ HELP_TEST(put_dense, "escapes as dense as possible, and at each block border")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/*
- * Each byte below 0x80, near to and far from the next special byte, is escaped
- * as if it were alone, and the length is known before.
- */
+/* Each byte below 0x80, near the next special byte or not, is escaped alone. */
 HELP_TEST(put_long, "put text that needs escapes")
 {
     char text[4 * 128 + 3];

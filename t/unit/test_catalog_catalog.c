@@ -194,10 +194,7 @@ test_is_visible(void *ctx, const tg_catalog_entry_t *entry)
     return entry->index % *each == 0;
 }
 
-/*
- * Walks all pages and returns the number of tools. Each page is within the
- * limit unless it holds one tool, and none is empty.
- */
+/* Checks the sizes of all pages. Returns the number of tools. */
 static size_t
 test_pages(test_many_t *many, size_t each, size_t *npages)
 {
@@ -295,10 +292,7 @@ HELP_TEST(page_sizes, "page sizes")
     test_many_deinit(&many);
 }
 
-/*
- * A relay client does not request pages, so it gets the whole list or an
- * error.
- */
+/* A relay client requests no pages: it gets the whole list or an error. */
 HELP_TEST(whole, "a whole list")
 {
     test_many_t many;

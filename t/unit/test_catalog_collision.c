@@ -1,7 +1,4 @@
-/*
- * Names chosen to collide: the distance of each name from its first slot,
- * which only the source file can see.
- */
+/* Names chosen to collide: the distance of each name from its first slot. */
 #include "protocol_help.h"
 
 #include "catalog/tg_catalog.c"

@@ -1,7 +1,4 @@
-/*
- * Command lines in configs: words that are code, and words that may be taken
- * for options.
- */
+/* Command lines in configs: words that are code, or may be options. */
 #include "protocol_help.h"
 
 #include "catalog/tg_command_injection.h"
@@ -29,9 +26,7 @@ test_words(const char *line, tg_command_word_t *words)
     return n;
 }
 
-/*
- * A command line, its word of code that contains a value, and the interpreter.
- */
+/* A command line, its word of code with a value, and the interpreter. */
 typedef struct {
     const char *line;
     const char *code; /* NULL: no such word */

@@ -1,7 +1,4 @@
-/*
- * Tools of other MCP servers: the patterns that select them, their local names
- * and their descriptions.
- */
+/* Tools of other MCP servers: patterns, local names and descriptions. */
 #include "protocol_help.h"
 
 #include "catalog/tg_imported_tool.h"

@@ -1,7 +1,4 @@
-/*
- * Results of tools as typed by MCP: repairs that let every client read a
- * result, and results that are unchanged.
- */
+/* Results of tools: repairs that let every client read them, or no change. */
 #include "protocol_help.h"
 
 #include "catalog/tg_tool_result_repair.h"

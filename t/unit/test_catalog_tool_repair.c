@@ -1,7 +1,4 @@
-/*
- * Tools as typed by MCP: repairs that let every client read the list, and
- * tools that are unchanged.
- */
+/* Tools of MCP: repairs that let every client read the list, or no change. */
 #include "protocol_help.h"
 
 #include "catalog/tg_tool_repair.h"

@@ -1,7 +1,4 @@
-/*
- * Registrations merged into users' files: the result, a second run that
- * changes nothing, and refused files.
- */
+/* Registrations merged into users' files, also twice; refused files. */
 #include "cli/tg_cli_agent_config.h"
 
 #include "protocol_help.h"

@@ -67,8 +67,8 @@ test_start(void)
 }
 
 /*
- * The hello arrives in the same loop iteration in which its time ends: it is
- * accepted, and the call after it has its own timeout, 0.
+ * The hello arrives when its time ends, and is accepted; the next call has its
+ * own timeout, 0.
  */
 HELP_TEST(late_hello, "a late hello")
 {

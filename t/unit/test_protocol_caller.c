@@ -536,10 +536,7 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(end.caller.max_frame == TG_FRAME_RELAY_MAX - 1);
 }
 
-/*
- * Of a line beyond the limit only the head is known; "a" waits for 1, "b" for
- * 2.
- */
+/* Only the head of a too long line is known; "a" waits for 1, "b" for 2. */
 static void
 test_large(const char *head, const char *tail, const char *sent,
            const char *expected_log)

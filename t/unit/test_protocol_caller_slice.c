@@ -1,7 +1,4 @@
-/*
- * A caller whose time slices end, and one whose server sends requests without
- * reading.
- */
+/* A caller whose slices end, and whose server sends without reading. */
 #include "protocol_help.h"
 
 #include "protocol/tg_caller.h"

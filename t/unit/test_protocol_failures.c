@@ -1,7 +1,4 @@
-/*
- * Failed calls: each failure in the words of each dialect, a backend's own
- * error, and dropped calls.
- */
+/* Failed calls in each dialect, a backend's own error, and dropped calls. */
 #include "protocol_host_talk.h"
 
 #include <stdio.h>

@@ -1,7 +1,4 @@
-/*
- * Calls that look like an earlier one: each gets the result of the normal
- * path, and similar calls avoid it.
- */
+/* Calls like an earlier one get the normal path's result; others avoid it. */
 #include "protocol_host_talk.h"
 
 #include "protocol/tg_peer_fast_path.h"

@@ -1,6 +1,4 @@
-/*
- * Frame boundaries, with bytes fed whole, one by one and split at each offset.
- */
+/* Frame boundaries, fed whole, byte by byte and split at each offset. */
 #include "protocol_help.h"
 
 #include "protocol/tg_frame.h"

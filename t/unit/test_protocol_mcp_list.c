@@ -1,7 +1,4 @@
-/*
- * The bounds of a list of tools; lists within them are in
- * t/transcripts/caller.
- */
+/* The bounds of a list of tools; see also t/transcripts/caller. */
 #include "protocol_help.h"
 
 #include "protocol/tg_mcp_client.h"

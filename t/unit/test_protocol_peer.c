@@ -248,8 +248,8 @@ HELP_TEST(limits, "limits")
 }
 
 /*
- * Replies of a batch that together exceed the limit, each to the longest id:
- * every request gets a reply, however many are too large.
+ * Replies of a batch that exceed the limit, each to the longest id: every
+ * request gets a reply.
  */
 HELP_TEST(batch_too_large, "batch: replies too large")
 {

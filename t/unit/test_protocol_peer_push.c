@@ -1,7 +1,4 @@
-/*
- * Messages that a peer sends on its own, the rights of a proxy, and a peer
- * without memory.
- */
+/* Messages of a peer on its own, a proxy's rights, a peer without memory. */
 #include "protocol_host_talk.h"
 
 #include "protocol/tg_peer_impl.h"

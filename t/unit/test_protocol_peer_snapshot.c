@@ -1,7 +1,4 @@
-/*
- * A peer that moves: every transcript with a move after each input, and
- * damaged states.
- */
+/* A peer that moves after each input of every transcript; damaged states. */
 #include "protocol_play.h"
 
 #include "protocol/tg_peer_snapshot.h"
@@ -179,10 +176,7 @@ HELP_TEST(dialects, "another dialect")
     host_deinit(&host);
 }
 
-/*
- * More calls run than the new listener allows: they continue, new ones are
- * refused.
- */
+/* If more calls run than allowed, they continue; new ones are refused. */
 HELP_TEST(fewer_calls, "fewer calls allowed")
 {
     host_t host;

@@ -7,9 +7,7 @@
 
 #define TEST_MAX 32
 
-/*
- * Writes "TYPE|DATA|" for each event, "!" for a too large one; then the rest.
- */
+/* Writes "TYPE|DATA|" for each event, "!" if it is too large; then the rest. */
 static void
 test_feed(tg_sse_t *sse, tg_str_t text, tg_buf_t *log)
 {

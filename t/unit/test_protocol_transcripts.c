@@ -1,7 +1,4 @@
-/*
- * Plays every transcript against core's peer: whole, byte by byte, and split
- * at each offset.
- */
+/* Plays every transcript whole, byte by byte, and split at each offset. */
 #include "protocol_play.h"
 
 #include <stdlib.h>

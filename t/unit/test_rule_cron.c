@@ -1,7 +1,4 @@
-/*
- * Cron expressions: their meaning, and when they are due while clocks change.
- * Times are UTC.
- */
+/* Cron expressions, also while clocks change. Times are UTC. */
 #include "rule_zone.h"
 
 static const char *

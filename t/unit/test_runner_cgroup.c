@@ -123,10 +123,7 @@ test_clear(const char *name)
     CU_ASSERT(system(command) == 0);
 }
 
-/*
- * The files of a cgroup appear with its folder: mkdir() of this program
- * creates those that are named here.
- */
+/* Files that appear with a cgroup's folder: the test's mkdir() creates them. */
 static const char *const *test_made;
 
 int
@@ -181,10 +178,7 @@ HELP_TEST(written, "files of limits")
     CU_ASSERT(test_holds("3/memory.max", "67108864"));
     CU_ASSERT(test_holds("3/pids.max", "10"));
 
-    /*
-     * A cgroup that cannot be created: the program has none, and its number is
-     * free.
-     */
+    /* A cgroup that cannot be created: its number is free again. */
     test_made = no_memory;
     CU_ASSERT(tg_cgroup_create(&cgroups, &limits, &number, &fd) == ENOENT);
     CU_ASSERT(test_holds("4/pids.max", ""));
@@ -231,9 +225,7 @@ HELP_TEST(refused, "invalid text")
         tg_cgroups_open(&cgroups, base, TEST_TAG, getpid());
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
-        /*
-         * Cgroups of old runners are removed, if they have this runner's tag.
-         */
+        /* Old runners' cgroups with this runner's tag are removed. */
         test_folder("toolgate.service");
         test_folder("toolgate.abce.1");
         test_folder("toolgate.abcd.1");
@@ -345,10 +337,7 @@ HELP_TEST(bomb, "bomb")
     CU_ASSERT(test_count() == 0);
 }
 
-/*
- * A daemon that was wanted keeps its cgroup; its orphans are not attributed to
- * another program that is being ended.
- */
+/* A wanted daemon keeps its cgroup, and its orphans their program. */
 HELP_TEST(daemon, "daemon")
 {
     char path[96], script[768];

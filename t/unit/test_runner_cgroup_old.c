@@ -1,7 +1,4 @@
-/*
- * Cgroups of runners that no longer run, of this and of other state
- * directories; in real cgroups if the machine has them.
- */
+/* Cgroups of exited runners, of this and of other state directories. */
 #include "runner/process/tg_cgroup.h"
 #include "runner/process/tg_clone.h"
 
@@ -109,10 +106,7 @@ HELP_TEST(old, "an exited runner's processes are killed and cgroups removed")
     tg_cgroups_close(test_cgroups());
 }
 
-/*
- * Cgroups of other state directories are removed if they are empty; those of a
- * running runner, or with a process, stay.
- */
+/* Other runners' cgroups are removed if empty; live ones and others stay. */
 HELP_TEST(others, "cgroups of exited runners of other folders")
 {
     enum {

@@ -346,8 +346,8 @@ test_stall(void)
 }
 
 /*
- * Two programs are reaped at once, and the loop is late: the time to drain the
- * second one's output is over before it was read.
+ * Two programs are reaped at once in a late loop: the time to drain the second
+ * one is over before its output was read.
  */
 HELP_TEST(late_loop, "late loop")
 {

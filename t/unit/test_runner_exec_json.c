@@ -322,9 +322,7 @@ HELP_TEST(responses, "an exit status in the result, or a text")
     tg_exec_output_deinit(&output);
 }
 
-/*
- * The ends of both outputs are included, in the bytes that max_output leaves.
- */
+/* The ends of both outputs share the bytes that max_output leaves. */
 HELP_TEST(result_ends, "ends")
 {
     tg_exec_output_t output;
@@ -464,10 +462,7 @@ test_tail_of(const tg_buf_t *json)
                   tail.len - sizeof(before) + 1);
 }
 
-/*
- * The tail of every length, written in every portion, is the end of the whole
- * text; a cut character is left out as a whole.
- */
+/* A tail of any length, in any portions, is the end without a cut character. */
 HELP_TEST(tail, "tail")
 {
     static const size_t portions[] = { 1, 7, 4095, 4096, 4097, 8192, 20000 };

@@ -1,7 +1,4 @@
-/*
- * Allowed hosts: the list, the address of a name, and the targets of
- * redirects. Names are resolved here.
- */
+/* Allowed hosts: list, addresses of names, and targets of redirects. */
 #include "runner_server.h"
 
 #include "runner/http/tg_public_address.h"
@@ -382,10 +379,7 @@ HELP_TEST(slow, "a cancelled call does not wait for its name server")
     server_stop();
 }
 
-/*
- * Without a lookup, because of an early cancellation or an address, nothing is
- * waited for.
- */
+/* Without a lookup, nothing is waited for. */
 HELP_TEST(hasty, "calls that are cancelled at once")
 {
     static const char *const names[] = { "127.0.0.1", "slow4.test" };

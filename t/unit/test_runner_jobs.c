@@ -1,7 +1,4 @@
-/*
- * Jobs without a program (runner_host.h: `wait`): queued, limited, timed out,
- * detached, attached and cancelled like programs.
- */
+/* Jobs without a program (runner_host.h: `wait`), in all states. */
 #include "runner_host.h"
 
 #include "runner/jobs/tg_job_status.h"

@@ -338,10 +338,7 @@ HELP_TEST(changes, "changes")
     test_let("a", 0);
 }
 
-/*
- * A slot is taken while the main process lives, even after the result; not for
- * its leftovers in the background.
- */
+/* A slot is used while the main process lives, not for its leftovers. */
 HELP_TEST(held, "held slots")
 {
     char script[512], path[96];
@@ -423,9 +420,7 @@ HELP_TEST(waiting, "waiting")
     host_cancel(id);
     CU_ASSERT(host.jobs.nqueued == 0);
 
-    /*
-     * A call that waited half a second before it runs has that much less time.
-     */
+    /* A call that waited half a second has that much less time. */
     snprintf(more, sizeof(more), ",\"timeout_ms\":4000%s",
              test_limit("k", 1, 1));
     (void) host_send(host_sh("exec sleep 1000", more));

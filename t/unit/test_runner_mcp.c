@@ -1,7 +1,4 @@
-/*
- * MCP servers, from the first watch to the last process, with the times and
- * bounds that other tests cannot wait for.
- */
+/* MCP servers, with times and bounds that other tests cannot wait for. */
 #include "runner_host.h"
 
 #include "catalog/tg_tool_list.h"

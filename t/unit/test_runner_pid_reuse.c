@@ -1,7 +1,4 @@
-/*
- * A reused process id: it becomes another process's at the worst moment, and
- * that process gets no signal.
- */
+/* A pid that is reused at the worst moment: the new process gets no signal. */
 #include "runner/process/tg_process_tree.h"
 
 #include "protocol_help.h"

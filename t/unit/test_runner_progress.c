@@ -232,10 +232,7 @@ HELP_TEST(reported, "reported")
     unlink(path);
 }
 
-/*
- * The last progress and the result are separate writes: some clients take
- * progress in the same read for that of a finished call.
- */
+/* The last progress and the result are separate writes for some clients. */
 HELP_TEST(apart, "apart from the answer")
 {
     unsigned id;

@@ -1,7 +1,4 @@
-/*
- * Attribution of leftover processes when several programs end at once, or
- * leave more than one step handles. Without cgroups.
- */
+/* Attribution of leftovers of several programs, without cgroups. */
 #include "runner_host.h"
 
 #include "runner/process/tg_process_tag.h"
@@ -92,10 +89,7 @@ HELP_TEST(at_once, "one's leftovers are killed, the other's are wanted")
     }
 }
 
-/*
- * Processes without a tag are attributed by guess, but none of the cancelled
- * program is left.
- */
+/* Without a tag the program is a guess, but a cancelled one leaves none. */
 HELP_TEST(unmarked, "two that end at once, without a tag")
 {
     test_pair_t cancelled, other;

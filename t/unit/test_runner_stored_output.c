@@ -1,6 +1,4 @@
-/*
- * Large outputs as files: their quota, their lifetime, a full disk, and pages.
- */
+/* Large outputs as files: quota, lifetime, a full disk, and pages. */
 #include "protocol_help.h"
 
 #include "runner/output/tg_output_store.h"

@@ -161,10 +161,7 @@ HELP_TEST(obedient, "obedient, but stopped")
     unsigned id;
     int i;
 
-    /*
-     * Stopped, which must not block SIGTERM. A busy machine may take that long
-     * once, but not each time.
-     */
+    /* Stopped; a busy machine may take that long once, but not each time. */
     for (i = 0; i < 10; i++) {
         id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
         CU_ASSERT(host.jobs.nrunning == 1);
@@ -180,10 +177,7 @@ HELP_TEST(obedient, "obedient, but stopped")
     CU_FAIL("it had to be killed");
 }
 
-/*
- * The main process exits; leftovers in its group do not change the result, and
- * are ended.
- */
+/* Leftovers in the group do not change the result, and are ended. */
 HELP_TEST(leftover, "leftovers")
 {
     uint64_t from;
@@ -207,10 +201,7 @@ HELP_TEST(leftover, "leftovers")
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-/*
- * A process that left its program's session is wanted, if the program
- * succeeded.
- */
+/* A successful program's process in another session is wanted. */
 HELP_TEST(daemon, "daemons")
 {
     char path[96], script[512];
@@ -425,10 +416,7 @@ HELP_TEST(bomb, "bomb")
     (void) unlink(path);
 }
 
-/*
- * While a process of a program is left, the program's id, which is that of its
- * group and session, is not reused.
- */
+/* A program's id is not reused while one of its processes is left. */
 HELP_TEST(number, "number")
 {
     pid_t pid;

@@ -1,7 +1,4 @@
-/*
- * The processes below this one: found, identified, signalled, ended; and the
- * start of a program.
- */
+/* Processes below this one: found, identified, signalled, ended, started. */
 #include "runner/process/tg_process_tag.h"
 #include "runner/process/tg_spawn.h"
 #include "runner/process/tg_process_tree.h"
@@ -29,10 +26,7 @@ static void __attribute__((noreturn)) test_wait_for_ever(void)
     }
 }
 
-/*
- * Starts a child with a child in another session. Both run under their names
- * when this returns.
- */
+/* Starts a child with a child in another session, under their names. */
 static pid_t
 test_family(pid_t *grandchild)
 {
@@ -203,10 +197,7 @@ opendir(const char *path)
     return fd != -1 ? fdopendir(fd) : NULL;
 }
 
-/*
- * A process that exits meanwhile has no list, but /proc is not read as a
- * whole.
- */
+/* A process that exits meanwhile has no list: /proc is not searched. */
 HELP_TEST(race, "a process that exits meanwhile")
 {
     pid_t child;

@@ -1,7 +1,4 @@
-/*
- * Budgets: no schema and no instance can take much time, stack or memory, and
- * messages stay short.
- */
+/* Budgets of time, stack and memory for any schema and instance. */
 #include "schema_help.h"
 
 #include "base/tg_utf8.h"

@@ -1,7 +1,4 @@
-/*
- * Steps: all work uses the step budget of its frame, be it for schemas, bytes
- * or patterns.
- */
+/* Steps: all work uses the step budget of its frame. */
 #include "schema_help.h"
 
 #define TEST_PATTERN_LIMIT                                                     \
@@ -51,10 +48,7 @@ HELP_TEST(explosion, "patterns that explode")
     test_deinit(&test);
 }
 
-/*
- * The limit applies to the whole search, not to each start: ten thousand
- * starts of a thousand steps exceed it.
- */
+/* The limit is for the whole search, not for each start. */
 HELP_TEST(search_limit, "the limit of a search")
 {
     tg_schema_options_t options;
@@ -328,9 +322,7 @@ HELP_TEST(prices, "values that take more than being skipped cost more steps")
 #define TEST_RECORD                                                            \
     "{\"id\":#,\"kind\":\"abc\",\"name\":\"some name #\",\"n\":12.5}"
 
-/*
- * The largest message of a model is within the steps; beyond, the check ends.
- */
+/* The largest message of a model is within the steps, a larger one not. */
 HELP_TEST(largest, "the largest instances")
 {
     static const struct {
@@ -371,10 +363,7 @@ test_spend(test_t *test, size_t bytes, uint64_t spent)
     return spent;
 }
 
-/*
- * The checks of a frame share its steps, also those for messages; a small
- * frame has few, and none has more than a bound.
- */
+/* The checks of a frame share its steps, also those for messages. */
 HELP_TEST(frame, "the steps of a frame")
 {
     uint64_t spent, once;

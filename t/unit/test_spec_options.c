@@ -1,6 +1,4 @@
-/*
- * Options: set, inherited, written, and the tables of all features.
- */
+/* Options: set, inherited, written; the tables of all features. */
 #include "protocol_help.h"
 
 #include "spec/tg_exec_spec.h"

@@ -1,6 +1,4 @@
-/*
- * Pending calls: one reply and the newest progress of a call, from any thread.
- */
+/* Pending calls: one reply and the newest progress, from any thread. */
 #include "protocol_help.h"
 
 #include "threading/tg_threading.h"

@@ -1,7 +1,4 @@
-/*
- * The transport, between two of its connections or against a bare descriptor.
- * Every wait has a deadline; nothing sleeps.
- */
+/* The transport, between two connections or against a bare descriptor. */
 #include "transport_host.h"
 
 #include <fcntl.h>

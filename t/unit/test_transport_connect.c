@@ -1,6 +1,4 @@
-/*
- * Connecting to an endpoint: its syntax, and the addresses of a name in turn.
- */
+/* Connecting to an endpoint: its syntax, and the addresses of a name. */
 #include "transport_host.h"
 
 #include "transport/tg_uv_conn_connect.h"

@@ -1,7 +1,4 @@
-/*
- * The transport over all kinds of standard input and output: files, devices,
- * shared pipes.
- */
+/* The transport over standard input and output: files, devices, pipes. */
 #include "transport_host.h"
 
 #include <fcntl.h>
