@@ -29,7 +29,7 @@ sub names {
         @{ $bridge->rpc('tools/list')->{result}{tools} };
 }
 
-# --- lost, and back ---
+# --- disconnected, and back ---
 
 begin(600, $tool->('one'));
 is names(), 'one', 'the first list';
@@ -60,7 +60,7 @@ $conn = $parent->serve($tool->('one'), $tool->('two'));
 $bridge->notification($changed);
 is names(), 'one two', 'a new list is told';
 
-# --- a proper goodbye: nothing was started, so it is done again ---
+# --- a shutdown notice: nothing was started, so calls are sent again ---
 
 my @ids = map { call($_) } qw(a b c);
 request('tools/call') for 1 .. 3;
@@ -102,7 +102,7 @@ like $bridge->reply($id)->{error}{message}, qr/could not be delivered/,
 $conn = $parent->serve($tool->('one'), $tool->('two'));
 $bridge->stop;
 
-# --- gone for longer ---
+# --- disconnected for longer ---
 
 begin(3, $tool->('one'), $tool->('two'));
 is names(), 'one two', 'a list';
@@ -143,7 +143,7 @@ like $bridge->stderr, qr/not running.*connected to/s, 'both are in the log';
 my @lines = split /\n/, $bridge->stderr;
 cmp_ok scalar(@lines), '<', 40, 'not again and again';
 
-# --- killed while it was to be written to ---
+# --- killed before a write ------------------
 
 begin(600, $tool->('one'));
 $id = call('one');
@@ -174,7 +174,7 @@ is $got{done} // 0, $n, 'those that reached the parent by it';
 is $bridge->buffered, '', 'exactly once';
 $bridge->stop;
 
-# --- it was never there, then it is ---
+# --- started later --------------------
 
 $parent->close;
 $bridge = $tg->bridge;

@@ -40,7 +40,7 @@ sub ends {
     ok Toolgate::Parent::is_left($conn), "$name: the parent is left";
 }
 
-# --- what ends it, with a call under way ---
+# --- the end, with a running call ----------
 
 for my $case (
     # The call has some time first, see 217-bridge-drain.t.

@@ -55,7 +55,7 @@ ok !(grep { ($_->{method} // '') eq $changed } @{ $bridge->{aside} }),
 $tg->reload_fails("$hi tool { }");
 is text($bridge->call_tool('ho')), 'ho', 'a refused reload changes nothing';
 
-# --- a call in flight ends in the old worker, whatever comes meanwhile ---
+# --- a running call ends in the old worker -------------------------------
 
 my $file = $tg->dir . '/go';
 my $id = $bridge->request('tools/call',

@@ -83,7 +83,7 @@ ask(9, 'ping');
 is_deeply told(9)->{result}, {}, 'the bridge itself is there';
 is_deeply $bridge->rpc('ping')->{result}, {}, 'the agent heard none of it';
 
-# --- nobody waits ---
+# --- nobody waits any more ---
 
 ask(10, 'roots/list');
 $roots = $bridge->recv_json;
@@ -100,7 +100,7 @@ my @ids = map { $bridge->recv_json->{id} } 100 .. 131;
 $bridge->send_line({ jsonrpc => '2.0', id => $ids[31], result => {} });
 is_deeply told(131)->{result}, {}, 'the others wait';
 
-# --- the parent is gone ---
+# --- the parent has closed ---
 
 answer($running, $text->('x'));
 ok $bridge->reply($call)->{result}, 'the call has ended';

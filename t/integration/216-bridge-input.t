@@ -93,7 +93,7 @@ is_deeply $result, $all, 'and all kinds of contents';
 $_->close for $bridge, $legacy->client;
 $tg->stop;
 
-# --- to the letter, and over a lost connection ------------------------------
+# --- unchanged, and over a lost connection ----------------------------------
 
 my $parent = Toolgate::Parent->new($tg->socket_path);
 $bridge = $tg->bridge;

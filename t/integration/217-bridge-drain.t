@@ -63,7 +63,7 @@ for my $case (
 }
 $tg->stop;
 
-# --- a call that runs ---
+# --- a running call -----
 
 my $parent = Toolgate::Parent->new($sock);
 my ($bridge, $conn);
@@ -101,7 +101,7 @@ is $bridge->wait_exit, 0, 'and the bridge ends';
 ok scalar(grep { $_ eq 'notifications/cancelled' } heard($conn)),
     'the parent was told that it is cancelled';
 
-# --- what does not wait for it ---
+# --- what does not wait for a call ---
 
 for my $case (
     [ 'SIGTERM', sub { $bridge->signal('TERM') } ],

@@ -149,7 +149,7 @@ like +($tg->cli('ps'))[1], qr/ \(uid $>\) claude-code 2\.1 via \Q$via\E /,
 $bridge->send_line({ jsonrpc => '2.0', method => 'notifications/cancelled',
     params => { requestId => $id } });
 
-# --- it stays known ---
+# --- the identity stays known ---
 
 $tg->conf("tool more { description x; return 1; }\n$body",
     stream => $stream);

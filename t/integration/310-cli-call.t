@@ -201,7 +201,7 @@ is $codec->encode($codec->decode($out)), $codec->encode($result),
     '--json: the whole result';
 is $out =~ tr/\n//, 1, '--json: one line';
 
-# --- the server says no ---------------------------------------------------
+# --- errors of the server -------------------------------------------------
 
 # An unknown tool, with and without arguments that need the list.
 for my $case ([ 'word_cuont', 's=1' ], ['word_cuont'], ['Word-Count']) {
@@ -263,7 +263,7 @@ refuse($conn, request($conn, 'x.y'), -32601, 'Method not found: x.y');
 ends($cli, 'an unknown method', 1, undef,
     qr/error -32601: Method not found: x\.y$/);
 
-# --- the end of patience --------------------------------------------------
+# --- timeouts -------------------------------------------------------------
 
 ($cli, $conn) = start('call', 'slow', '--timeout', '2.5');
 my $call = request($conn, 'tools/call');
@@ -292,7 +292,7 @@ is +(finish($cli))[0], 130, 'INT in a method: status';
 is $conn->notification('$/cancelRequest')->{params}{id}, $call->{id},
     'INT in a method: cancelled';
 
-# --- the reader has gone --------------------------------------------------
+# --- a closed output ------------------------------------------------------
 
 ($cli, $conn) = start('call', 'any');
 close delete $cli->{in};

@@ -69,7 +69,7 @@ for my $case (
     is $out, '', "'$name': nothing on stdout";
 }
 
-# --- nobody there ---------------------------------------------------------
+# --- no server ------------------------------------------------------------
 
 sub unreachable {
     my ($pattern, $name, @args) = @_;

@@ -60,7 +60,7 @@ like $err, qr/\Q$bridge\E: No such file or directory; it must be in the /,
     'no bridge: said so';
 write_file($bridge, "#!/bin/sh\n", 0755);
 
-# --- printed --------------------------------------------------------------
+# --- printed configs ------------------------------------------------------
 
 ($status, $out, $err) = config({}, 'claude');
 is $status, 0, 'claude: status';
@@ -102,7 +102,7 @@ for my $case (
     is $out, '', "'@args': nothing on stdout";
 }
 
-# --- written --------------------------------------------------------------
+# --- written files --------------------------------------------------------
 
 my $mcp = "$dir/work/.mcp.json";
 ($status, $out) = config({}, 'claude', '--write');

@@ -34,7 +34,7 @@ sub refuses {
     like $out, $pattern, "$name is explained";
 }
 
-# --- alone ----------------------------------------------------------------
+# --- nginx -t alone -------------------------------------------------------
 
 unchanged 'no socket', sub { accepts('a new socket', $tool) };
 unchanged 'no state directory', sub {

@@ -33,7 +33,7 @@ sub refuses {
     is_deeply files_below($dir, $own), $before, "$name: nothing is touched";
 }
 
-# --- what nobody serves ---------------------------------------------------
+# --- unused sockets -------------------------------------------------------
 
 close(IO::Socket::UNIX->new(Local => $socket, Listen => 1));
 ok -S $socket, 'a socket is left behind';
@@ -51,7 +51,7 @@ close(IO::Socket::UNIX->new(Local => $_, Listen => 1))
     for $socket, "$socket~";
 starts('both left behind');
 
-# --- what is no socket ----------------------------------------------------
+# --- other files ----------------------------------------------------------
 
 my $no_socket =
     qr/\[emerg\].*"\Q$socket\E" exists and is not a socket.*move it away/;
@@ -69,7 +69,7 @@ mkfifo $socket, 0600;
 refuses('a pipe', $no_socket);
 unlink $socket;
 
-# --- what somebody serves -------------------------------------------------
+# --- sockets in use -------------------------------------------------------
 
 my $served = IO::Socket::UNIX->new(Local => $socket, Listen => 1);
 refuses('a live server',
@@ -100,7 +100,7 @@ for my $type (SOCK_DGRAM, SOCK_SEQPACKET) {
     unlink $socket;
 }
 
-# --- where it cannot be ---------------------------------------------------
+# --- impossible places ----------------------------------------------------
 
 $tg->conf("listen unix:$dir/no/no/t.sock;\n$tool");
 refuses('folders that are missing', qr/directory of unix:.* create it, or/);

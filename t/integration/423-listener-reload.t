@@ -29,7 +29,7 @@ $tg->conf(body(first => $one))->start(socket => $one);
 my $inode = inode($one);
 is who($one), 'first', 'one listener';
 
-# --- more, fewer, others --------------------------------------------------
+# --- added, removed and changed -------------------------------------------
 
 $tg->reload(body(second => $one, $two));
 is who($one), 'second', 'one more: the first is there';
@@ -64,7 +64,7 @@ is inode($one), $inode, 'all the time it was the same file';
 my $client = $tg->connect($one);
 ok $client->call_tool('who')->{result}, 'it serves';
 
-# --- what cannot be -------------------------------------------------------
+# --- failures -------------------------------------------------------------
 
 $tg->reload(body(works => $one));
 $tg->allow_log(qr/\[emerg\]/);

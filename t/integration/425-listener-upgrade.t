@@ -53,7 +53,7 @@ is_deeply [ who() ], [ 'first', $first ], 'it serves';
 my $client = $tg->connect;
 ok $client->call_tool('who')->{result}, 'a client of it';
 
-# --- forwards -------------------------------------------------------------
+# --- upgrade --------------------------------------------------------------
 
 conf(second => '0660');
 my $second = upgrade($first);
@@ -70,7 +70,7 @@ ends($first, 'QUIT');
 is_deeply [ who() ], [ 'second', $second ], 'the old one ends, the new stays';
 is +(lstat $socket)[1], $inode, 'the socket too';
 
-# --- and back -------------------------------------------------------------
+# --- back to the old binary -----------------------------------------------
 
 conf(third => '0600');
 my $third = upgrade($second);

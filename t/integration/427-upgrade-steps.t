@@ -15,7 +15,7 @@ my $dir = $tg->dir;
 my $hang = Toolgate::Hang->new($tg);
 my $text = slurp(Toolgate::Test::top() . '/docs/operations.md');
 
-# --- what is documented ---------------------------------------------------
+# --- the documented steps -------------------------------------------------
 
 my ($unit) = grep {m{/etc/toolgate/}} $text =~ /^( {4}\[Unit\]\n.*?)^\S/msg;
 my ($conf) = grep {m{/run/toolgate}} $text =~ /^```nginx\n(.*?)^```/msg;
@@ -73,7 +73,7 @@ sub write_conf {
 
 sub who { return (split / /, text_of($_[0]->call_tool('who')))[0] }
 
-# --- played ---------------------------------------------------------------
+# --- the steps, run -------------------------------------------------------
 
 my $pid_file = here(setting('PIDFile'));
 write_conf('old');

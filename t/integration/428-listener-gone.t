@@ -52,7 +52,7 @@ wait_for { -S $socket && who() eq 'again' } 'the next reload';
 ok wait_for(sub { who($client) eq 'again' }, 'its client'),
     'the next one makes it, with its client';
 
-# --- somebody else's ------------------------------------------------------
+# --- another process's file -----------------------------------------------
 
 $_->allow_log(qr/\[emerg\]/) for $one, $two;
 unlink $socket;

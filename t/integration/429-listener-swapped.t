@@ -48,7 +48,7 @@ sub state_conf {
     return $tg->conf("tool_state_dir $folder;\ntool hi { exec echo hi; }");
 }
 
-# --- the folder above -----------------------------------------------------
+# --- the parent folder ----------------------------------------------------
 
 {
     my ($tg, $dir) = prepared();

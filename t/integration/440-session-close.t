@@ -35,7 +35,7 @@ sub call {
     };
 }
 
-# --- it will send no more -------------------------------------------------
+# --- half closed ----------------------------------------------------------
 
 my $client = $tg->connect;
 my @ids = map { $client->request('tools/call', call($_)->{params}) }
@@ -74,7 +74,7 @@ for my $bytes ('', '{"jsonrpc"', "\0\0", "\0\0\0\x10abc") {
     ok $client->at_eof, 'half a frame and no more: closed';
 }
 
-# --- it goes away ---------------------------------------------------------
+# --- closed ---------------------------------------------------------------
 
 $client = $tg->connect;
 $client->request('tools/call', call('long')->{params}) for 1 .. 3;

@@ -75,7 +75,7 @@ is_deeply answers($client, 200), { map { $_ => $_ } 1 .. 200 },
     '200 calls in pieces';
 $tg->stop;
 
-# --- no more than may -----------------------------------------------------
+# --- the limit ------------------------------------------------------------
 
 $tg->conf("tool_max_inflight 4;\n$tools")->start;
 for my $dialect ('jsonrpc', 'relay') {

@@ -41,7 +41,7 @@ $tg->reload;
 unlike $tg->log($from), qr/the list of tools has/,
     'without relay there is nothing to warn of';
 
-# --- the border -----------------------------------------------------------
+# --- the limit ------------------------------------------------------------
 
 # 301 tools, the last one with its own texts: a text has at most 4 KB.
 sub border {
@@ -73,7 +73,7 @@ like answer(), qr/"code":-32603/, 'relay: with one byte more, an error';
 my ($said) = $tg->log($from) =~ $warning;
 is $said, $limit + 1, 'which is warned of';
 
-# --- a list that grows later ----------------------------------------------
+# --- a list that grows ----------------------------------------------------
 
 my $far = Toolgate::Listed->new($tg, 'far');
 my @small = ('set_tools', 'echo');

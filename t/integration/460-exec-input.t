@@ -98,7 +98,7 @@ is_deeply [ sort split /\n/, value(more => { x => '1 2' }) ],
 my $said = "\n'\"\$x\n";
 is value(said => { x => $said }), $said, 'a value as it is';
 
-# --- where it stands ------------------------------------------------------
+# --- the folder -----------------------------------------------------------
 
 is value('here'), "/\n", 'at the root';
 is value('there'), "/usr/bin\n", 'where the config says';
@@ -107,7 +107,7 @@ $reply = $client->call_tool(where => { path => '/no/folder' });
 ok $reply->{result}{isError}, 'in a folder that is missing';
 like text_of($reply), qr{/no/folder.*No such file}s, 'says so';
 
-# --- what it holds --------------------------------------------------------
+# --- descriptors ----------------------------------------------------------
 
 # Its progress goes to 3; ls itself opens 4.
 is value('fds'), "0\n1\n2\n3\n4\n", 'no descriptor but its own';

@@ -190,7 +190,7 @@ is_deeply $ipc->ipc_call('result')->{error},
 like text_of($mcp->call_tool('noresult')), qr/not a tool result.*"content"/,
     'what is no result';
 
-# --- nothing of them is left ----------------------------------------------
+# --- nothing is left ------------------------------------------------------
 
 wait_for { !grep { !m{^nginx|/toolgate-runner } } values %{ $tg->processes } }
     'all programs to end';

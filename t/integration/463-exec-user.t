@@ -84,7 +84,7 @@ is $? >> 8, 42, 'nobody cannot connect';
 like text_of($tg->connect->call_tool('whoami')), qr/^$uid\n/, 'root can';
 $tg->stop;
 
-# --- state directories that will not do -----------------------------------
+# --- unsuitable state directories -----------------------------------------
 
 sub refuses {
     my ($name, $pattern) = @_;

@@ -31,7 +31,7 @@ sub body {
         . "tool whoami { exec $dir/$program; }";
 }
 
-# --- as somebody else -----------------------------------------------------
+# --- as another user ------------------------------------------------------
 
 my @wrong = (
     [ 'a folder that is closed', exec => body('closed/program') ],

@@ -151,7 +151,7 @@ diag sprintf '%d reloads in %.1f s, %d calls, the slowest took %.0f ms',
 cmp_ok $calls, '>', $reloads * 4, 'there were calls all the time';
 cmp_ok $told, '>', 0, 'the agents were told of new tools';
 
-# --- what is left ---------------------------------------------------------
+# --- remains --------------------------------------------------------------
 
 wait_for { $tg->worker_pids(all => 1) == 2 } 'the old workers to go';
 # Their channels are closed when the master has reaped them.

@@ -106,7 +106,7 @@ $client{relay}->send_line({ kind => 'mcp_request', id => 2,
     method => 'tools/call', params => { name => 'who', arguments => {} } });
 is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
 
-# --- calls in flight ------------------------------------------------------
+# --- running calls --------------------------------------------------------
 
 # They are held while their sessions move; other calls continue.
 wait_for { !grep { is_alive($_) } @old } 'the old workers to go';
@@ -132,7 +132,7 @@ is text_of($new->call_tool('who')), 'new', 'the new client stays';
 ok $client{$_}->is_silent(0), "$_: nothing else is said"
     for sort keys %client;
 
-# --- one that does not load -----------------------------------------------
+# --- a config that does not load ------------------------------------------
 
 my @workers = $tg->worker_pids;
 my $relay = $tg->connect;

@@ -48,7 +48,7 @@ sub answer {
 
 $tg->conf(body(0))->start;
 
-# --- small ones, at many places -------------------------------------------
+# --- small messages, cut at many places -----------------------------------
 
 # Half of them have called before; for the others it is the first message.
 my @cut;
@@ -72,7 +72,7 @@ for (@cut) {
     is answer($dialect, $client), '1 m', "$dialect: cut at $at";
 }
 
-# --- one that is cut again and again, and others behind it ----------------
+# --- a message that is cut repeatedly, and others after it ----------------
 
 my %client = map { $_ => $tg->connect } keys %request;
 my %bytes = map { $_ => $request{$_}->('x' x 60) x 3 } keys %request;
@@ -90,7 +90,7 @@ for my $dialect (sort keys %client) {
     like "@answers", qr/^[234] m [345] m 5 m$/, "$dialect: in five pieces";
 }
 
-# --- the largest ----------------------------------------------------------
+# --- the largest message --------------------------------------------------
 
 for my $dialect (sort keys %request) {
     my $room = ($dialect eq 'relay' ? 1 << 20 : 10 << 20) - 200;
@@ -105,7 +105,7 @@ for my $dialect (sort keys %request) {
     is answer($dialect, $client), "$n m", "$dialect: half of the largest";
 }
 
-# --- one that is too large, and is on its way out -------------------------
+# --- a message that is too large, while it arrives ------------------------
 
 my %large = map { $_ => $tg->connect } qw(rpc relay);
 for my $dialect (keys %large) {

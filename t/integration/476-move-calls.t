@@ -153,7 +153,7 @@ for my $way (@steps) {
         "$name: no progress after the answer";
 }
 
-# --- clients that go away -------------------------------------------------
+# --- clients that close ---------------------------------------------------
 
 my @gone = map { Toolgate::Way->new($_, $tg->connect) } @Toolgate::Way::ALL;
 $_->start('hang', { key => 'gone-' . $_->name }) for @gone;

@@ -39,7 +39,7 @@ move($tg, body(2));
 like $_->call('few')->{text}, qr/no more often/, $_->name . ': not forgotten'
     for @ways;
 
-# --- programs at once -----------------------------------------------------
+# --- concurrent programs --------------------------------------------------
 
 # Waits until the runner has these numbers of programs and waiting calls.
 sub runner_has {

@@ -33,7 +33,7 @@ for my $name (sort keys %bridge) {
     is text_of($bridge->call_tool('n')), 0, "$name: before";
 }
 
-# --- calls in flight, of the bridge and of the command line ---------------
+# --- running calls of the bridge and the command line ---------------------
 
 my %call = map {
     $_ => $bridge{$_}->request('tools/call',

@@ -98,7 +98,7 @@ sub conf { return $tg->conf(join('', @_), server => 0) }
 
 conf(server($stays, 0), server($goes, 0))->start(socket => $stays);
 
-# --- a listener that is gone ----------------------------------------------
+# --- a removed listener ---------------------------------------------------
 
 my $here = clients($stays, 'stays');
 my $there = clients($goes, 'goes');

@@ -122,7 +122,7 @@ $tg->wait_log(qr/later "$before: gone" cancelled/);
 pass 'a client that goes away ends what the old worker runs for it';
 $tg->stop;
 
-# --- another catalogue at run time ------------------------------------------
+# --- a changed catalog ------------------------------------------------------
 
 # One worker; all see the same change. Running calls are not disturbed.
 my $swap = Toolgate::Test->new(workers => 1);

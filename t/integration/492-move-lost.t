@@ -151,7 +151,7 @@ for my $other (0, 1) {
     $tg->stop;
 }
 
-# --- in the middle of adopting ----------------------------------------------
+# --- during the adoption ----------------------------------------------------
 
 server();
 @ways = busy();
@@ -172,14 +172,14 @@ between(
 is_lost('while it is adopted', qr/may have (?:done|completed)|not known/,
     @ways);
 
-# --- the new worker dies ----------------------------------------------------
+# --- the new worker is killed -----------------------------------------------
 
 @ways = busy();
 between(body(), sub { kill KILL => $_[0] });
 is_done('a new worker that dies', @ways);
 $tg->stop;
 
-# --- the new worker dies before it takes any --------------------------------
+# --- the new worker is killed before it receives ----------------------------
 
 # The runner was asked to hold the programs, and has not answered.
 server();
@@ -215,7 +215,7 @@ for my $way (grep { $_->name ne 'ipc' } @ways) {
 is_done('after the next worker has come', @ways[ 1 .. $#ways ]);
 $tg->stop;
 
-# --- nobody takes it --------------------------------------------------------
+# --- nobody adopts the call -------------------------------------------------
 
 # At least one program is held; then only the old worker exists.
 server(preload => 'tg_between');

@@ -52,7 +52,7 @@ sub reload {
     wait_for { $client->rpc('now')->{result} == $n } 'its session to move';
 }
 
-# --- what clients ask that stay with it -------------------------------------
+# --- requests of clients that stay ------------------------------------------
 
 my $n = 1;
 for my $name (@Toolgate::Way::ALL) {
@@ -65,7 +65,7 @@ for my $name (@Toolgate::Way::ALL) {
     is $way->finish($call)->{text}, "$n\n", "$name: one just before the exit";
 }
 
-# --- what the runner tells --------------------------------------------------
+# --- messages of the runner -------------------------------------------------
 
 my $id = $client->rpc('task.submit',
     { prompt => "until [ -e $dir/go ]; do sleep 0.01; done; touch $dir/done" })
@@ -104,7 +104,7 @@ is $ways[$_]->finish($calls[$_])->{text}, "last\n",
     for 0 .. $#ways;
 $tg->stop;
 
-# --- who has not read all by then -------------------------------------------
+# --- clients that have not read all output ----------------------------------
 
 my $size = 900_000;
 for my $name (@Toolgate::Way::ALL) {

@@ -155,7 +155,7 @@ serves('after the storm', $loading[-1], $n, @ways, @late);
 old_gone($tg, $old, @loading[0 .. 3]);
 my $last = $ways[-1];
 
-# --- sessions on their way to a worker that another reload relieves ---------
+# --- sessions moving to a worker that another reload replaces ---------------
 
 ($old) = $tg->worker_pids;
 conf();

@@ -160,7 +160,7 @@ wait_for { !is_alive($old) } 'the old worker to go';
 serves('TLS alone, after it has loaded', $new, 2, new => tls_client($tls));
 $tg->stop;
 
-# --- no room ----------------------------------------------------------------
+# --- a full disk ------------------------------------------------------------
 
 server();
 $n = 1;

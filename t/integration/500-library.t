@@ -93,7 +93,7 @@ is text_of($rpc->call_tool('seldom')), 'one', 'its rate';
 like text_of($rpc->call_tool('seldom')), qr/no more often than 1r\/m/,
     'its rate holds';
 
-# --- what is not as it should be --------------------------------------------
+# --- invalid arguments and results ------------------------------------------
 
 is text_of($rpc->call_tool('twice')), 'first', 'the first answer counts';
 $tg->wait_log(qr/twice: twice: 0 1 1, wanted 0, 1/);
@@ -134,7 +134,7 @@ ok slurp($tg->dir . '/error.log') =~
     /\[notice\] .*chatter: chatter\\u000a\\u001b\[31m of a library/,
     'what it says is shown as one line';
 
-# --- later ------------------------------------------------------------------
+# --- answered later ---------------------------------------------------------
 
 for my $way (@ways) {
     my $name = $way->name;
@@ -199,7 +199,7 @@ pass 'a client that goes away ends the rest';
 my $cancelled = () = $tg->log($from) =~ /call cancelled, wanted 0, reply 1/g;
 is $cancelled, 20, 'each is cancelled once';
 
-# --- more than may be -------------------------------------------------------
+# --- too many calls ---------------------------------------------------------
 
 $tg->reload("tool_max_inflight 2;\n$config"
         . "tool alone { library probe.so $later concurrency 1 queue=1; }\n"

@@ -156,7 +156,7 @@ like $tg->reload_fails('tool t { library text.so; }'),
 is text_of($client->call_tool('t')), 'one', 'and it goes on';
 $tg->conf("tool t { library probe.so; }\ntool n { return 1; }");
 
-# --- whoever only signals ---------------------------------------------------
+# --- a process that only signals --------------------------------------------
 
 # Its constructor records in which processes it was loaded.
 $tg->file('mark.c', <<"END");

@@ -37,7 +37,7 @@ is fd_count($worker), $fds, 'nor has it more descriptors';
 wait_for { slurp("/proc/$worker/status") =~ /^Threads:\s+1$/m }
     'the threads to end';
 
-# --- cancellation, in every moment ------------------------------------------
+# --- cancellation at any moment ---------------------------------------------
 
 # Calls of a few milliseconds, which are cancelled about when their threads
 # answer; then the whole client closes.

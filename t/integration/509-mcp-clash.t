@@ -57,7 +57,7 @@ like $out, qr/^toolgate_mcp_server_clashes\{[^}]*="far"\} 1$/m, 'a number';
 like $out, qr/^toolgate_mcp_server_clashes\{[^}]*="near"\} 2$/m,
     'of each server';
 
-# --- it is over -------------------------------------------------------------
+# --- the conflict is gone ---------------------------------------------------
 
 $client->call_tool('set_tools', {
     tools => [ map { $server{far}->tool($_) } qw(set_tools other) ],

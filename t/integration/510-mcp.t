@@ -105,7 +105,7 @@ like $dead, qr/dying/, 'a server that ended has its last words told';
 is text_of($client->call_tool('far_echo', { text => 'again' })), 'again',
     'the next call has it again';
 
-# --- meanwhile --------------------------------------------------------------
+# --- during other work ------------------------------------------------------
 
 for my $way (grep { $_->name ne 'ipc' } @ways) {
     my $name = $way->name;

@@ -15,7 +15,7 @@ sub tools {
 }
 sub names { return join ' ', map { $_->{name} } tools(@_) }
 
-# --- chosen and changed -----------------------------------------------------
+# --- selection and overrides ------------------------------------------------
 
 my $long = 'l' x 70;
 my $far = Toolgate::Listed->new($tg, 'far');
@@ -107,7 +107,7 @@ unlike text_of($client->call_tool('far_older', { n => 'x' })),
     qr{^/n: }, 'what cannot be checked is not';
 $tg->stop;
 
-# --- it changes -------------------------------------------------------------
+# --- changes ----------------------------------------------------------------
 
 my $calls = Toolgate::Test->new(workers => 2);
 my $far2 = Toolgate::Listed->new($calls, 'far');

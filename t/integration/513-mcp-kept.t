@@ -92,7 +92,7 @@ is names($client), 'far_write far_read', 'the other one is there';
 is text_of($client->call_tool('far_read')), 'ours', 'and is the config\'s';
 stop_all();
 
-# --- another config of the same one -----------------------------------------
+# --- another config of the same server --------------------------------------
 
 sub other {
     my ($n, $more, $argument) = @_;
@@ -126,7 +126,7 @@ $far->list($far->tool('read', description => 'Reads.'), 'write');
 $tg->file('gone', '');
 stop_all();
 
-# --- what is no list --------------------------------------------------------
+# --- invalid lists ----------------------------------------------------------
 
 unlink glob($tg->state_dir . '/mcp/*.{last,name}');
 my $good = slurp($kept);

@@ -120,7 +120,7 @@ if ($> == 0) {
         'and the agent is told why';
 }
 
-# --- moving and leaving -----------------------------------------------------
+# --- moves and ends ---------------------------------------------------------
 
 for my $round (2 .. 4) {
     $tg->reload(body($round));

@@ -27,7 +27,7 @@ my $client = $tg->connect;
 wait_for { word($client, 'far_pid') =~ /^\d+$/ } 'a call';
 my $pid = word($client, 'far_pid');
 
-# --- calls that are under way -----------------------------------------------
+# --- running calls ----------------------------------------------------------
 
 my $n = 1;
 for my $way (map { Toolgate::Way->new($_, $tg->connect) }

@@ -42,7 +42,7 @@ $tg->reload("tool_deny all;\n" . block('allow all; tool echo { deny all; }'));
 is names(client()), 'far_sleep far_big far_params far_pid far_count '
     . 'far_result', 'and the block\'s between both';
 
-# --- how often --------------------------------------------------------------
+# --- rate -------------------------------------------------------------------
 
 $tg->reload(block('rate 1r/m burst=2; tool echo { rate 1r/m; }'));
 $client = client();
@@ -55,7 +55,7 @@ like word($client, 'far_count'),
     qr/^The tools of this MCP server may be called .*rate of its mcp_server/,
     'all of them together may be called so often';
 
-# --- how many ---------------------------------------------------------------
+# --- concurrency ------------------------------------------------------------
 
 $tg->reload(block('concurrency 2; tool sleep { concurrency 1; }'));
 $client = client();
@@ -72,7 +72,7 @@ $client->notify('notifications/cancelled', { requestId => $first });
 wait_for { word($client, 'far_sleep', { s => 0, text => 'y' }) eq 'y' }
     'the next one';
 
-# --- how long ---------------------------------------------------------------
+# --- timeout ----------------------------------------------------------------
 
 $tg->reload(block('timeout 10m; tool sleep { timeout 300ms; }'));
 $client = client();
@@ -83,7 +83,7 @@ wait_for { $far->told('notifications/cancelled') > $before }
     'its server to be told';
 pass 'its server is told';
 
-# --- how much ---------------------------------------------------------------
+# --- size -------------------------------------------------------------------
 
 $tg->reload(block('max_output 1k; tool echo { max_output 8k; }'));
 $client = client();

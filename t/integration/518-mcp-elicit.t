@@ -72,7 +72,7 @@ my $mute = greet($tg->connect, {});
 $answers = answers($mute, ask($mute, 'own', 'elicitation/create'));
 is $answers->[0]{code}, -32601, 'nor who has not said that he can be';
 
-# --- not waited for ---
+# --- without a waiting call ---
 
 $id = ask($client, 'own', 'elicitation/create');
 my $asked = asked($client, 'elicitation/create');
@@ -81,7 +81,7 @@ is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
     'with its call the question is taken back';
 say_so($client, $asked, result => \%accept);
 
-# --- an answer that is too large ---
+# --- a response that is too large ---
 
 # Its id is also that of the client's own call, which must not end.
 for my $who ('a client', 'an agent') {

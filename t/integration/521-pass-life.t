@@ -36,7 +36,7 @@ sub said {
     return $reply->{error} ? $reply->{error}{message} : text_of($reply);
 }
 
-# --- with ids: on one connection, in any order ------------------------------
+# --- dialects with ids: one connection, in any order ------------------------
 
 for my $protocol (qw(jsonrpc relay mcp)) {
     my $backend = $backend{$protocol};
@@ -97,7 +97,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     $other->close;
 }
 
-# --- without: a call a connection, and few of those -------------------------
+# --- dialects without ids: one call per connection --------------------------
 
 {
     my $backend = $backend{ipc};
@@ -235,7 +235,7 @@ for my $protocol (sort keys %backend) {
     is said($id), 'modern', 'a modern server';
 }
 
-# --- a reload under all of that ---------------------------------------------
+# --- a reload during all of that --------------------------------------------
 
 for my $protocol (sort keys %backend) {
     my $backend = $backend{$protocol};

@@ -35,7 +35,7 @@ echo '{"progress":1}' >&$TOOL_PROGRESS_FD
 echo told
 END
 
-# --- there ------------------------------------------------------------------
+# --- the backend ------------------------------------------------------------
 
 sub server {
     my ($listen, $n, $more) = @_;
@@ -71,7 +71,7 @@ END
 }
 $there->conf(there(1))->start;
 
-# --- here -------------------------------------------------------------------
+# --- the client side --------------------------------------------------------
 
 my %ssl = (
     tool_pass_ssl                     => 'on',
@@ -160,7 +160,7 @@ for my $kind (sort keys %address) {
         "$kind: nor one that runs";
 }
 
-# --- who it is --------------------------------------------------------------
+# --- certificates of both sides ---------------------------------------------
 
 my ($address) = $address{TLS}[0];
 here(tools($address, ssl()));

@@ -40,7 +40,7 @@ sub start {
     return $client->request('tools/call', { name => 'ask' });
 }
 
-# --- a word of farewell -----------------------------------------------------
+# --- a shutdown notice ------------------------------------------------------
 
 my @ids = map { start() } 1 .. 3;
 my @requests = map { $backend->heard } @ids;
@@ -56,7 +56,7 @@ $backend->text($again[$_], "again $_") for 0, 1;
 is_deeply [ map { text_of($client->reply($_)) } @ids[ 0, 2 ] ],
     [ 'again 0', 'again 1' ], 'what was not is asked again, once each';
 
-# --- that is not read before the next write ---------------------------------
+# --- a notice that is not read before the next write ------------------------
 
 # The worker is busy between the call and its write.
 my $id = start();
@@ -73,7 +73,7 @@ $backend->text($backend->heard, 'again') for 1, 2;
 is text_of($client->reply($id)), 'again', 'a call that was sent is sent again';
 is text_of($client->reply('ask')), 'again', 'and the one that found it out';
 
-# --- who refuses what it does not start -------------------------------------
+# --- a backend that refuses calls -------------------------------------------
 
 my ($slow, $more) = map { start() } 1, 2;
 my $running = $backend->heard;
@@ -93,7 +93,7 @@ is $old->notification('notifications/cancelled')->{params}{requestId},
 $old->send_line({ jsonrpc => '2.0', id => 'x', method => 'ping' });
 ok Toolgate::Parent::is_left($old), 'and is left when there is no call';
 
-# --- who always leaves ------------------------------------------------------
+# --- a backend that always exits --------------------------------------------
 
 $id = start();
 for my $try (1 .. 3) {
@@ -106,7 +106,7 @@ like text_of($client->reply($id)),
     qr/can be reached \(\w.*\), so the call was not started/,
     'who always leaves is asked three times';
 
-# --- first words ------------------------------------------------------------
+# --- the first request ------------------------------------------------------
 
 # Within its time; a machine may be slow.
 my $n = 0;

@@ -142,7 +142,7 @@ is call('mute_echo'), 'echo', 'others are called';
 is scalar(() = $web{mute}->requests('notifications/cancelled')), 32,
     'and so many cancellations are sent at once';
 
-# --- what is no answer ---
+# --- invalid responses ---
 
 like call('html_echo'),
     qr/^html gave no complete response \(its body is not an MCP message: <p>/,
@@ -155,7 +155,7 @@ like call('moved_echo'), qr/status 307, a redirect, which is not followed/,
 is scalar(() = $web{moved}->requests('tools/call')), 1, 'it is not';
 like call('huge_echo'), qr/no complete response \(the response is larger than/,
     'one that is too large';
-# --- away, and there again ---
+# --- down, and back ----------
 
 $web{lost}->stop;
 like call('lost_echo'), qr/^lost cannot be reached; no request was sent/,

@@ -44,7 +44,7 @@ sub listed {
 wait_for { listed()->{far_last} } 'the list';
 my ($old, $new) = (listed(), listed({ _meta => $meta }));
 
-# --- what each of them is now -----------------------------------------------
+# --- the repaired tools -----------------------------------------------------
 
 is $json->encode($old->{far_fine}),
     $json->encode({ %$fine, name => 'far_fine' }), 'what is right stays';
@@ -93,7 +93,7 @@ is_deeply $new->{far_outputschema_9}{outputSchema},
 ok !exists $new->{"far_outputschema_$_"}{outputSchema},
     'what no schema is has gone for both' for 1, 3, 5, 13, 14, 15;
 
-# --- they are called --------------------------------------------------------
+# --- calls ------------------------------------------------------------------
 
 is text_of($client->call_tool('far_inputschema_10', { q => 1 })), '?',
     'a repaired tool is called';
@@ -102,7 +102,7 @@ like text_of($client->call_tool('far_inputschema_19')), qr/"x"|required/,
 like text_of($client->call_tool('far_tasks')), qr/Unknown tool/,
     'one that is left out is not there';
 
-# --- what is said of them ---------------------------------------------------
+# --- log and status ---------------------------------------------------------
 
 for my $pattern (
     qr/tool "inputschema_10" .* is listed with repairs: .*empty array/,

@@ -45,7 +45,7 @@ my $c = $tg->connect;
 
 sub call { return $c->call_tool(@_) }
 
-# --- what is asked before --------------------------------------------------
+# --- checks before the request ---------------------------------------------
 
 like text_of(call(checked => { a => 'x' })), qr/expected integer/, 'a schema';
 like text_of(call(checked => { a => 1 })), qr/nothing/, 'a schema of results';

@@ -84,7 +84,7 @@ for my $pid ($tg->worker_pids, $tg->master_pid) {
     cmp_ok rss_kb($pid), '<', $ROOM_KB, 'a process has a usual size';
 }
 
-# --- the list that was kept -------------------------------------------------
+# --- the stored list --------------------------------------------------------
 
 $tg->stop;
 unlike $tg->log, qr/no memory/, 'there was memory';

@@ -79,7 +79,7 @@ pass 'the list is that of the new server then';
 is scalar(grep { $_->[1]{params}{name} eq 'echo' } $old->told('tools/call')),
     0, 'the old one is not asked';
 
-# --- a url, and nobody there ------------------------------------------------
+# --- a url without a server -------------------------------------------------
 
 $tg->allow_log(qr/mcp_server far: /);
 for my $url (qw(http://127.0.0.1:1/mcp http://127.0.0.1:1/other)) {
@@ -95,7 +95,7 @@ wait_for { names($client) eq 'far_echo far_gone' } 'the first list again';
 reload($client, block('url http://127.0.0.1:1/third'));
 is names($client), 'far_echo far_gone', 'the last list, not the last new one';
 
-# --- names that such a list has ---------------------------------------------
+# --- names in such a list ---------------------------------------------------
 
 my $taken = 'tool far_gone { return mine; }';
 ($status, $out) = $tg->test_conf(

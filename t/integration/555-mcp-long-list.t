@@ -81,7 +81,7 @@ for my $n (1 .. $CHANGES) {
 cmp_ok $nlists, '>=', $CHANGES, 'whole lists were read';
 is $nmixed, 0, 'none of which was a mixture';
 
-# --- each change is told once -----------------------------------------------
+# --- each change is notified once -------------------------------------------
 
 # Returns the notifications before the response to a ping.
 sub changes_of {
@@ -101,7 +101,7 @@ wait_for {
 is_deeply [ map { $changes{$_} += changes_of($_) } @listeners ],
     [ ($CHANGES) x @listeners ], 'every client heard of each change once';
 
-# --- what did not change ----------------------------------------------------
+# --- unchanged tools --------------------------------------------------------
 
 my $repaired = () = $tg->log =~ /tool "odd" of mcp_server "far" is listed/g;
 is $repaired, 1, 'a tool that did not change is not repaired again';

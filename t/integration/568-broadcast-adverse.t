@@ -8,7 +8,7 @@ my $body = 'method tell { broadcast event; } method pid { return $pid; } '
     . 'tool shout { description "Tells all."; broadcast event; } '
     . 'tool pid { description "Who serves."; return $pid; }';
 
-# --- other events ----------------------------------------------------------
+# --- other event methods ---------------------------------------------------
 
 for my $use (qw(poll select)) {
     my $tg = Toolgate::Test->new;
@@ -35,7 +35,7 @@ for my $use (qw(poll select)) {
     $tg->stop;
 }
 
-# --- one process alone ------------------------------------------------------
+# --- a single process -------------------------------------------------------
 
 my $alone = Toolgate::Test->new(workers => 1);
 $alone->conf($body);
@@ -49,7 +49,7 @@ is $two[0]->rpc('tell', { n => 1 })->{result}{clients}, 2, 'alone: told';
 is $_->notification('event')->{params}{n}, 1, 'alone: heard' for @two;
 $alone->stop;
 
-# --- workers that are killed -------------------------------------------------
+# --- killed workers ----------------------------------------------------------
 
 my $tg = Toolgate::Test->new(workers => 3);
 $tg->allow_log(qr/exited on signal 9/);

@@ -146,7 +146,7 @@ like line('calls.log'), qr/ protocol=ipc id=- client=- pid=$$ /,
 is object('calls.json')->{id}, undef, 'in JSON';
 line('own.log');
 
-# --- a format of one's own ------------------------------------------------
+# --- configured formats ---------------------------------------------------
 
 for my $name ('hi', 'run') {
     $c->call_tool($name => { x => "a\n\"\\\x{7f}", userName => 'u' });
@@ -175,7 +175,7 @@ is scalar((split /\|/, line('own.log'))[0]), '-',
     'one that is too long for a name';
 like line('calls.log'), qr/^$time tool=- status=unknown /, 'is none';
 
-# --- which log ------------------------------------------------------------
+# --- the choice of the log ------------------------------------------------
 
 my $before = -s "$dir/calls.log";
 $c->call_tool('quiet');
@@ -223,7 +223,7 @@ for my $name (qw(calls.log calls.json)) {
     unlike $line, qr/[^ -~]/, "$name: nothing else than ASCII";
 }
 
-# --- what is in none ------------------------------------------------------
+# --- calls without a line -------------------------------------------------
 
 unlike slurp("$dir/$_"), qr/secret/, "no arguments in $_"
     for qw(calls.log calls.json apart.log error.log);

@@ -127,7 +127,7 @@ $c->recv_json;
 my $waited = is_line('the first ends', 'one', exit => 0);
 is $waited->{queue}, 0, 'it did not wait';
 
-# --- nobody waits ---------------------------------------------------------
+# --- nobody waits any more ------------------------------------------------
 
 $c->send_line({
     jsonrpc => '2.0',

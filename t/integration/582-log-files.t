@@ -80,7 +80,7 @@ $long->call_tool(hi => { n => 'x' x 70000 });
 wait_for { slurp("$dir/late.log") =~ /x\n/ } 'a line that fits no buffer';
 pass 'what fits no buffer is written at once';
 
-# --- no room --------------------------------------------------------------
+# --- a full disk ----------------------------------------------------------
 
 symlink '/dev/full', "$dir/full.log" or die "symlink: $!";
 $tg->reload("tool_log full.log n;\ntool_log there.log n;\n$tool",

@@ -98,7 +98,7 @@ $gone->close;
 wait_for { $status->look->of('hang')->{in_flight} == 0 } 'its client to go';
 is_deeply $status->ends('hang'), { cancelled => 1, gone => 1 }, 'so it ended';
 
-# --- who may ask ------------------------------------------------------------
+# --- access -----------------------------------------------------------------
 
 SKIP: {
     skip 'only root can connect as another user', 12

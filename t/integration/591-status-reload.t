@@ -40,7 +40,7 @@ is status()->of('other')->{calls}, 1, 'a tool that is new';
 $tg->reload($body);
 is status()->of('hi')->{calls}, 4, 'one that was gone';
 
-# --- a call that moves ------------------------------------------------------
+# --- a moved call -----------------------------------------------------------
 
 my $id = $client->request('tools/call', { name => 'hang' });
 wait_for { status()->of('hang')->{in_flight} == 1 } 'a call';
@@ -57,7 +57,7 @@ $client->notify('notifications/cancelled', { requestId => $id });
 wait_for { status()->of('hang')->{in_flight} == 0 } 'its end';
 is_deeply status()->ends('hang'), { cancelled => 1 }, 'once';
 
-# --- workers that are killed ------------------------------------------------
+# --- killed workers ---------------------------------------------------------
 
 $tg->allow_log(qr/exited on signal 9/);
 $client->request('tools/call', { name => 'hang' });

@@ -52,7 +52,7 @@ sub sleeps { return scalar grep {/^\S*sleep 3600$/} values %{ $tg->processes } }
 
 my $ended = 'The operator cancelled this call (toolgate cancel).';
 
-# --- in each way ------------------------------------------------------------
+# --- each kind of call ------------------------------------------------------
 
 my %kind = (legacy => 'result', modern => 'result', relay => 'result',
     ipc => 'CancelledError');
@@ -84,7 +84,7 @@ is $call->{type}, 'method', 'a method';
 cancel($call->{id});
 is $client->reply($id)->{error}{code}, -32603, 'ends with an error';
 
-# --- waiting, and run by a worker -------------------------------------------
+# --- waiting calls, and calls of a worker -----------------------------------
 
 my @ids = map { $client->request('tools/call', { name => 'few' }) } 1 .. 3;
 my @few = calls('few', 3);
@@ -154,7 +154,7 @@ for my $round (1 .. 5) {
 is $_->is_silent(0.1), 1, 'nothing comes twice' for @clients;
 is $status->look->sum('in_flight'), 0, 'nothing is in flight';
 
-# --- what is none -----------------------------------------------------------
+# --- unknown calls ----------------------------------------------------------
 
 like cancel(987654)->{message}, qr/is running/, 'one that is not there';
 like cancel($_)->{message}, qr/"id" must be/, 'no number'

@@ -100,7 +100,7 @@ SKIP: {
     is $said . $wrong, '', 'and has nothing to say';
 }
 
-# --- again and again --------------------------------------------------------
+# --- repeated output --------------------------------------------------------
 
 for my $case ([ 'ps', qr/^ID +AGE/m ], [ 'status', qr/^hi +3 +0 /m ]) {
     my ($what, $seen) = @$case;

@@ -63,7 +63,7 @@ my $hang = $client->request('tools/call', { name => 'hang' });
 wait_for { status()->of('hang')->{in_flight} == 1 } 'a call';
 my ($before) = status()->calls('hang');
 
-# --- forwards ---------------------------------------------------------------
+# --- upgrade ----------------------------------------------------------------
 
 my $second = upgrade($first);
 $tg->connect->call_tool('hi') for 1 .. 5;
@@ -76,7 +76,7 @@ ends($first);
 $client->call_tool('hi');
 is_deeply status()->ends('hi'), { ok => 8 }, 'without the old one, too';
 
-# --- and back ---------------------------------------------------------------
+# --- back to the old binary -------------------------------------------------
 
 my $third = upgrade($second);
 kill WINCH => $second;
@@ -95,7 +95,7 @@ is_deeply status()->ends('hang'), { cancelled => 1 }, 'once';
 my $asked = status()->of('master')->{calls};
 ends($second);
 
-# --- what is left of them ---------------------------------------------------
+# --- remains ----------------------------------------------------------------
 
 my %logged;
 $logged{ $_->{tool} }{ $_->{status} }++

@@ -224,7 +224,7 @@ $tg->cli('cancel', $call->{id});
 $c->reply($id);
 is_line('hang', 'ended -', 'the operator ends it');
 
-# --- all of them are counted ----------------------------------------------
+# --- counters of all calls ------------------------------------------------
 
 wait_for { $status->look->sum('in_flight') == 0 } 'the end of all';
 is_deeply $status->ends($_), $ends{$_}, "counted: $_" for sort keys %ends;

@@ -65,7 +65,7 @@ for my $text ($said, $out, $err, $tg->log, slurp("$dir/dump.log")) {
     unlike $text, qr/\Q$secret\E/, 'and it is not there';
 }
 
-# --- what is refused --------------------------------------------------------
+# --- errors -----------------------------------------------------------------
 
 my $tool = 'tool a { description d; exec true; env T %s; }';
 secret('open', 'x', 0644);
@@ -104,7 +104,7 @@ SKIP: {
     like $text, qr/is owned by another user, .*\(chown\)/, 'and why';
 }
 
-# --- of the service manager -------------------------------------------------
+# --- credentials of the service manager -------------------------------------
 
 {
     local $ENV{CREDENTIALS_DIRECTORY} = "$dir/credentials";

@@ -133,7 +133,7 @@ like call($one, 'json'), qr/not one valid JSON value/,
     'what an output has no room for is left out';
 like call($two, 'both'), qr/status 3.*\[stderr\]\nerr/s, 'those of the server';
 
-# --- what is large ----------------------------------------------------------
+# --- large outputs ----------------------------------------------------------
 
 my $kept = qr/toolgate_output/;
 like call($one, 'much'), $kept, 'tool_max_output … spill';

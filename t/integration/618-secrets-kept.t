@@ -47,7 +47,7 @@ wait_for {
 } 'the end of the task';
 is $got->{result}, 'it has one', 'a task has its file';
 
-# --- and nobody else --------------------------------------------------------
+# --- nothing else has it ----------------------------------------------------
 
 my %seen = map { $_ => join '', $tg->cli($_, '--json') } qw(status ps list);
 my @lines = map { slurp("/proc/$_/cmdline") // '' } $tg->master_pid,
@@ -67,7 +67,7 @@ for my $where (sort keys %seen) {
 }
 cmp_ok scalar(keys %seen), '>', 8, 'which is a lot';
 
-# --- what is refused --------------------------------------------------------
+# --- errors -----------------------------------------------------------------
 
 $tg->file('open', "x\n", 0644);
 for my $block (

@@ -269,7 +269,7 @@ like $out, qr/"\|" of "exec" .*"exec sh -c '.*"\$1".*' sh \$tool_arg_NAME"/,
     'task_agent a { exec cat f "|" wc; default; }');
 like $out, qr/\[warn\].*"\|" of "exec"/, 'a pipe in a task is warned of';
 
-# --- what is said works -----------------------------------------------------
+# --- the corrections work ---------------------------------------------------
 
 $tg->conf(<<'END', stream => <<'STREAM')->start;
 tool raw    { output json; return '{"a":$raw}'; }

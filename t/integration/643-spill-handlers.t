@@ -113,7 +113,7 @@ for my $way (@ways) {
     is $result->{_meta}{'a.b/c'}, 1, "$name: its _meta is";
 }
 
-# --- what is not large, or must stay whole ----------------------------------
+# --- small results, and results that stay whole -----------------------------
 
 is length $legacy->call('whole')->{text}, 9000, 'preview off: all of it';
 my $small = {
@@ -150,7 +150,7 @@ my ($tool) = grep { $_->{name} eq 'far_result' }
 ok !exists $tool->{outputSchema},
     'an output schema that a preview cannot match is not listed';
 
-# --- a session that moves meanwhile -----------------------------------------
+# --- a session that moves ---------------------------------------------------
 
 my $call = $legacy->start('pass', {});
 my $request = $backend->heard;

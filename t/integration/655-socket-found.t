@@ -36,7 +36,7 @@ sub cli_says {
     return $err;
 }
 
-# --- where ---------------------------------------------------------------
+# --- places --------------------------------------------------------------
 
 my $users = "$dir/runtime/toolgate.sock";
 my $parent = Toolgate::Parent->new($users);
@@ -74,7 +74,7 @@ SKIP: {
     like cli_says([], {}), $neither, 'neither';
 }
 
-# --- no such file, and nobody behind it ----------------------------------
+# --- missing and unused sockets ------------------------------------------
 
 my $none = "$dir/none.sock";
 my $listen = qr/Start NGINX with the configuration that has `listen unix:/;
@@ -95,7 +95,7 @@ like bridge_says([$gone], {}),
     qr/no process listens on \Q$gone\E\. Start NGINX there/,
     'refused, over TLS';
 
-# --- what is installed ---------------------------------------------------
+# --- installed programs --------------------------------------------------
 
 my $unit = "$dir/home/.config/systemd/user";
 mkdir $_ or die "$_: $!\n" for "$dir/home/.config",
@@ -119,7 +119,7 @@ SKIP: {
         'in a checkout';
 }
 
-# --- not yours -----------------------------------------------------------
+# --- another user's socket -----------------------------------------------
 
 # Root may connect to everything: another user tries.
 my @as = $> ? () : ('/usr/bin/perl', '-e', '$( = $) = "65534 65534"; '

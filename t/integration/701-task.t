@@ -39,7 +39,7 @@ sub told {
         undef, $method)->{params};
 }
 
-# --- that it is there
+# --- the handshake
 
 my $mcp = $tg->connect;
 $mcp->rpc('initialize', { protocolVersion => '2025-06-18' });
@@ -64,7 +64,7 @@ is_deeply $status->{subsystems}, {
         qw(file_watcher scheduler messaging)
 }, 'its parts';
 
-# --- one that does its work
+# --- a successful task
 
 is_deeply rpc('task.submit', { prompt => 'echo "$TASK"; echo oh >&2; exit 2',
         priority => 3, metadata => { suite => 'unit' } })->{result},
@@ -100,7 +100,7 @@ is_deeply $task, {
     metadata => { suite => 'unit' },
 }, 'all of it';
 
-# --- ones that do not
+# --- failed tasks
 
 is submit(prompt => 'echo no >&2; exit 3'), 'task-0001', 'counting on';
 is_deeply told('task.failed'), {
@@ -125,7 +125,7 @@ is rpc('task.get', { taskId => 'task-0004' })->{result}{result}, '/usr',
 submit(prompt => "a\0b");
 like told('task.failed')->{error}, qr/NUL/, 'what no argument can be';
 
-# --- which is next, and how many
+# --- order and concurrency
 
 my $go = "until [ -e $dir/go ]; do sleep 0.01; done; echo -n";
 submit(prompt => "$go done");

@@ -41,7 +41,7 @@ sub stopping {
     return $health eq 'stopping';
 }
 
-# --- agents beside each other, and variables
+# --- several agents, and variables
 
 my $first = submit(prompt => prompt('first'));
 until_state($first, 'running');
@@ -61,7 +61,7 @@ is until_state($second, 'completed')->{result}, 'second', 'nor what waits';
 like $c->rpc('task.submit', { prompt => '-', agent => 'more' })
     ->{error}{message}, qr/^agent: /, 'the new config holds';
 
-# --- an agent that is gone
+# --- a removed agent
 
 $tg->reload($more . 'task_concurrency 1;');
 $first = submit(prompt => prompt('third'));
@@ -145,7 +145,7 @@ like until_state($first, 'failed')->{error},
     qr/^interrupted: .*tasks were stopped/, 'it has failed';
 is until_state($second, 'completed')->{result}, 'second', 'what waited runs';
 
-# --- NGINX is killed: what runs has time, what waits stays
+# --- NGINX is killed: running tasks have time, waiting ones stay
 
 $first = submit(prompt => prompt('seventh'));
 until_state($first, 'running');
@@ -162,7 +162,7 @@ $c = $tg->connect;
 is until_state($first, 'completed')->{result}, "begun\nended", 'it has ended';
 is until_state($second, 'completed')->{result}, 'second', 'the rest follows';
 
-# --- who may
+# --- access
 
 $tg->reload($conf =~ s/uid=\d+/uid=54321/r);
 like $c->rpc('daemon.stop')->{error}{message}, qr/not found/i,

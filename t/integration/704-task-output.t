@@ -74,7 +74,7 @@ like $c->rpc('task.output', { taskId => $task->{id} })->{error}{message},
 rmdir $piece or die "$piece: $!";
 rename "$dir/piece", $piece or die "$piece: $!";
 
-# --- old ones go, with their output
+# --- old tasks are removed with their output
 
 my $first = 'task-0000';
 ok -d "$state/tasks.db.output/$first", 'output is there';

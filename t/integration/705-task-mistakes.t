@@ -182,7 +182,7 @@ is $error->{code}, -32003, 'a store that somebody else has';
 like $error->{message}, qr/no other toolgate-runner/, 'it says so';
 $other->stop;
 
-# --- what nginx -t says of one that is there
+# --- nginx -t with an existing store
 
 ($status, $out) = $tg->test_conf($mine);
 is $status, 0, 'one that the runner has open' or diag $out;

@@ -68,7 +68,7 @@ is task($run)->{output}, "begun\nended", 'with all that it put out';
 is $c->rpc('task.submit', { prompt => 'true' })->{error}, undef,
     'tasks are taken again';
 
-# --- what a rule asks ---------------------------------------------------------
+# --- questions of rules -------------------------------------------------------
 
 sub execution {
     my $status = $c->rpc('automation.status')->{result};

@@ -46,7 +46,7 @@ sub call {
 my $one = agent(name => 'a', timeout_ms => 60000, concurrency => 1);
 my $short = agent(name => 'b', timeout_ms => 3000);
 
-# --- the last worker goes, and a task that waited begins after that
+# --- the last worker exits, and a waiting task starts after that
 
 my $runner = Toolgate::Runner->start($tg, linger => 1, foreground => 1);
 my $c = $runner->connect;
@@ -60,7 +60,7 @@ $tg->file('go', '');
 $runner->wait_gone(20);
 ok -e "$dir/ended", 'the runner stays until it has ended';
 
-# --- all places are busy
+# --- all slots are in use
 
 $runner = Toolgate::Runner->start($tg, foreground => 1);
 $c = $runner->connect;
@@ -101,7 +101,7 @@ like failure('chat.send', message => 'x'),
     qr/^-32003 Subsystem unavailable: no agent handles/, 'nobody to chat with';
 open_tasks($c, $one);
 
-# --- somebody cancels a task that runs, and is gone before the store answers
+# --- a running task is cancelled by a client that closes at once
 
 $id = call($c, 'task.submit', prompt => "echo >$dir/left; exec sleep 600")
     ->{taskId};

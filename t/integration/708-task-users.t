@@ -51,7 +51,7 @@ is told($one), 'queued 2', 'and not of that one';
 is told($root), $_, "root is told: $_"
     for 'queued 0', 'started 0', 'queued 1', 'queued 2';
 
-# --- what each sees
+# --- visibility
 
 is call($one, 'task.get', taskId => $of_a)->{owner}, $ann, 'whose it is';
 for my $method (qw(task.get task.output task.cancel)) {
@@ -76,7 +76,7 @@ is_deeply call($root, 'task.get', taskId => 'task-0002')->{metadata},
 is call($one, 'task.get', taskId => 'task-0002')->{priority}, 5,
     'its priority';
 
-# --- it stays so when sessions move, and by whoever a task is ended
+# --- visibility after moves, and after cancellations
 
 $tg->reload($conf);
 $tg->file('go', '');

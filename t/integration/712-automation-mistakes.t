@@ -126,7 +126,7 @@ automation hook {
 }
 END
 
-# --- events and fields that there are not: the rule is taken, with a warning
+# --- unknown events and fields: the rule is accepted with a warning
 
 sub warned {
     my ($body, $like, $what) = @_;

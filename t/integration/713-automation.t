@@ -91,7 +91,7 @@ sub executions {
     return grep { $_->{ruleId} eq $rule } @{ status()->{recentExecutions} };
 }
 
-# --- what there is
+# --- the initial state
 
 my $status = status();
 my $time = qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -184,7 +184,7 @@ told('automation.fired', executionId => $second, status => 'denied');
 submit(prompt => 'true', metadata => { ask => 'third' });
 my $third = told('automation.notify', ruleId => 'ask')->{executionId};
 
-# --- chains: a rule whose task makes it fire again
+# --- chains: a rule whose task triggers it again
 
 submit(prompt => 'true', metadata => { ruleId => 'chain' });
 my $stopped = told('automation.fired', ruleId => 'chain',
@@ -216,7 +216,7 @@ error -32602, qr/$_->[0]/, 'automation.approve', $_->[1]
 error -32602, qr/ruleId/, "automation.$_", { ruleId => 1 }
     for qw(enable disable);
 
-# --- all of it holds
+# --- everything survives a restart
 
 is_deeply call('automation.disable'), { enabled => JSON::PP::false },
     'all is disabled';
@@ -250,7 +250,7 @@ told('automation.fired', ruleId => 'off');
 is scalar executions('cool'), 0, 'cooldowns go on';
 cmp_ok scalar @{ status()->{recentExecutions} }, '<=', 10, 'the last ten';
 
-# --- none
+# --- no rules
 
 $tg->reload('task_agent sh { exec sh -c $task_prompt; default; } '
     . 'task_methods on;');

@@ -216,7 +216,7 @@ SKIP: {
     wait_for { files()->{files} < 1000 } 'all to be gone';
 }
 
-# --- its own doing
+# --- changes by its own task
 
 $tg->file('loop/start', '');
 my $stopped;

@@ -77,7 +77,7 @@ sub restart {
     start();
 }
 
-# --- by those who are gone
+# --- by clients that have closed
 
 start();
 config('one', 'a', 'b');
@@ -90,7 +90,7 @@ wait_for { !call('automation.status')->{enabled} } 'all to be disabled';
 call('automation.enable');
 undef $hasty;
 
-# --- a config without it, and another one that has it again
+# --- a config without the rule, and one with it again
 
 config('two', 'b');
 is_deeply enabled(), { b => 1 }, 'it is gone';
@@ -125,7 +125,7 @@ restart();
 config('six', @ids);
 is_deeply enabled(), { map { $_ => 0 } @ids }, 'all are, after a restart';
 
-# --- of what ends while the tasks are told to stop, rules hear later
+# --- rules get ends during the stop later
 
 config('seven', 'new');
 my $dir = $tg->dir;
@@ -153,7 +153,7 @@ wait_for {
         @{ call('automation.status')->{recentExecutions} };
 } 'the rule to hear of it';
 
-# --- told to stop when there is nothing to stop
+# --- a stop without tasks
 
 kill TERM => $runner->pid;
 undef $c;

@@ -69,7 +69,7 @@ is statuses($one), 'tell:notified ask:pending_approval', 'it sees its own';
 is statuses($two), '', 'another user sees none';
 is statuses($root), 'tell:notified ask:pending_approval', 'root sees all';
 
-# --- who may change anything
+# --- who may change rules
 
 for (map { ["automation.$_->[0]", $_->[1]] } [ enable => {} ],
     [ disable => { ruleId => 'ask' } ],
@@ -92,7 +92,7 @@ is call($one, 'task.get', taskId => $done->{taskId})->{owner}, $ann,
 is $two->rpc('task.get', { taskId => $done->{taskId} })->{error}{code}, -32000,
     'and nobody else\'s';
 
-# --- what is nobody's
+# --- events without an owner
 
 wait_for { call($root, 'daemon.status')->{subsystems}{file_watcher}{ready} }
     'files to be watched';

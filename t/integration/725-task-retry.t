@@ -66,7 +66,7 @@ $task = until_state($first, 'failed');
 like $task->{error}, qr/^interrupted: /, 'but not for ever';
 is length slurp("$dir/third"), 3, 'so often as it was said';
 
-# --- told to stop
+# --- stopped
 
 $first = submit(prompt => prompt('fourth'));
 tries(fourth => 1);

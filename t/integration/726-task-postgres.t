@@ -43,7 +43,7 @@ refused "$uri password_file=$secret", qr/can be read or changed by other users/,
     'a file for all';
 chmod 0600, $secret;
 
-# --- what nginx -t says
+# --- errors of nginx -t
 
 refused $uri, qr/store cannot be opened: .*password/, 'no password';
 my $wrong = $tg->file('wrong', "no\n", 0600);
@@ -93,7 +93,7 @@ $db->sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 is $c->rpc('task.submit', { prompt => 'true' })->{result}{taskId},
     'task-0001', 'with another password it connects anew';
 
-# --- what cannot be opened
+# --- stores that cannot be opened
 
 wait_for { $c->rpc('task.stats')->{result}{completed} == 2 } 'its end';
 $tg->stop;

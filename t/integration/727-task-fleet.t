@@ -50,7 +50,7 @@ sub tries { return scalar(() = (slurp("$dir/$_[0]") // '') =~ /\n/g) }
 # They are registered when they have opened the store.
 call($_, 'task.stats') for 0 .. 2;
 
-# --- who takes what
+# --- which machine runs a task
 
 my $hears = $tg[2]->connect;
 $hears->rpc('ping');
@@ -72,7 +72,7 @@ my $error = $c[0]->rpc('task.submit', { prompt => 'x', agent => 'nobody' })
 is $error->{code}, -32602, 'one that nobody has';
 like $error->{message}, qr/^agent: no agent has this name/, 'as it says';
 
-# --- seen from elsewhere
+# --- tasks of other machines
 
 $id = submit(0, prompt => prompt('far'), agent => 'second');
 my $seen = until_state(2, $id, 'running');
@@ -108,7 +108,7 @@ wait_for { !is_alive($pid) } 'its process to be gone';
 $error = $c[2]->rpc('task.cancel', { taskId => $id })->{error};
 is $error->{code}, -32001, 'not twice';
 
-# --- a runner is killed, and the next one of that machine is there
+# --- a runner is killed and restarted
 
 $id = submit(0, prompt => prompt('killed'), agent => 'second');
 wait_for { tries('killed') } 'it runs';
@@ -118,7 +118,7 @@ my $task = until_state(0, $id, 'failed');
 like $task->{error}, qr/^interrupted/, 'it has failed, and says why';
 isnt runner(1), $runner, 'another runner says so';
 
-# --- the database goes, and comes again
+# --- the database restarts
 
 # Runs a task that two of them may run: its id, the running one, the other.
 sub run_anywhere {
@@ -146,7 +146,7 @@ until_state($dead, $id, 'completed');
 is tries('restart'), 1, 'what runs, runs on';
 until_state(2, $wait, 'completed');
 
-# --- a machine dies: others wait for its lease to end
+# --- a machine dies: its lease expires
 
 $tg[$_]->reload(body($_, '10s')) for 0 .. 2;
 wait_for {
@@ -192,7 +192,7 @@ is_deeply task($dead, $id), $first, 'and did not end twice';
 is submit($dead, prompt => 'echo', agent => 'all') =~ /^task-/, 1,
     'it goes on';
 
-# --- the database is away for too long: nobody knows who may run what
+# --- the database is down for too long
 
 ($id, $dead, $alive) = run_anywhere('away');
 $other = submit(2, prompt => prompt('away2'),

@@ -50,7 +50,7 @@ sub prompt {
         . "sleep $wait; kill -9 \$c; wait \$c; echo end";
 }
 
-# --- what is done to them
+# --- disturbances
 
 sub kill_all {
     my (@pids) = @_;

@@ -125,7 +125,7 @@ is scalar executions(0, 'cool'), 1, 'and the other way round';
 is scalar executions(0, 'ask'), 1, 'what runs there, rules there hear of';
 ok !(grep { $_ eq 'rule/mend' } notes(1)), 'as it is in the database';
 
-# --- all of it holds
+# --- everything survives a restart
 
 my $off = 0;
 sub holds {

@@ -46,7 +46,7 @@ sub ended {
 }
 sub text { return $_[0]{result}{content}[0]{text} }
 
-# --- how many
+# --- concurrency
 
 $tg->file('run', '');
 my $first = begin('one');

@@ -22,7 +22,7 @@ sub cli {
 sub json { return Toolgate::Client->decode(cli(@_, '--json')) }
 sub until_go { return "until [ -e $dir/$_[0] ]; do sleep 0.01; done" }
 
-# --- submit, and what there is then -----------------------------------------
+# --- submit, and the state after it -----------------------------------------
 
 is cli(qw(task submit --agent say hello there)), "task-0000\n", 'its id alone';
 is "$rc $err", '0 ', 'that is all';
@@ -77,7 +77,7 @@ like $out, qr/^ID\ +STATE\ +PRIORITY\ +RUNTIME\ +AGENT\ +PROMPT\n
     task-0002\ +queued\ +0\ +-\ +sh\ +echo\ 1…\n\z/mx, 'what there is to do';
 is json(qw(daemon status))->{health}, 'healthy', 'daemon status --json';
 
-# --- cancel, and ends that are none -----------------------------------------
+# --- cancel, and calls without an end ---------------------------------------
 
 is cli(qw(task cancel task-0002 task-0001)),
     "task-0002 was cancelled\ntask-0001 was cancelled\n", 'cancel';
@@ -130,7 +130,7 @@ $tg->file('three', '');
 is $follow->recv_line, 'three', 'the third one, after workers were killed';
 is $follow->wait_exit >> 8, 0, 'to the end';
 
-# --- what takes too long, or is interrupted ---------------------------------
+# --- timeouts and interrupts ------------------------------------------------
 
 my $id = cli(qw(task submit), until_go('never')) =~ s/\n//r;
 cli(qw(task wait), $id, qw(--timeout 1));

@@ -140,7 +140,7 @@ for my $mistake (
 }
 like cli(qw(help automation)), qr/^usage: toolgate automation status/, 'help';
 
-# --- who may ----------------------------------------------------------------
+# --- access -----------------------------------------------------------------
 
 SKIP: {
     skip 'only root can be other users', 4 if !Toolgate::User::is_possible();

@@ -97,7 +97,7 @@ refused('run', qr/it runs already, as process \d+.*TOOLGATE_RUN_DIR/,
 stop($run, 'INT');
 isnt slurp("$dir/tools.conf"), $tools, 'the copy is left as it was edited';
 
-# --- a file of one's own ---
+# --- an own config ---------
 
 my $own = $tg->file('my tools.conf', 'tool mine { return "own"; }');
 ($run, $text) = start("'$own'");
@@ -110,7 +110,7 @@ my $wrong = $tg->file('wrong.conf', 'tool wrong { retrun "x"; }');
 refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
     'a mistake in the file');
 
-# --- what a build says, and when ---
+# --- messages of a build -----------
 
 # Everything that takes long comes after the first line.
 ($status, $out) = run_command({ env => \%env }, '/bin/bash', '-c',
@@ -176,7 +176,7 @@ is "$status $out", "0 goes on\n", 'a build that must not goes on without it';
 is $status, 1, 'deps does not';
 like $why, qr/apt-get install .*\blibmsgpack-dev\b/, 'and says what to install';
 
-# --- a server that is another one ---
+# --- a server of another checkout ---
 
 for my $case (
     [ 'Angie/1.7.0', "Angie version: Angie/1.7.0\nnginx version: nginx/"
@@ -234,7 +234,7 @@ is $status, 0, 'install DESTDIR=… PREFIX=…';
 ok -x "$root/opt/tg/bin/toolgate", 'installs there';
 ok -s "$root$so", 'the module, too';
 
-# --- what is unknown ---
+# --- unknown arguments ---
 
 my $build = $tg->dir . '/build';
 mkdir $build or die "$build: $!";

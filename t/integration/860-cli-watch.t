@@ -38,7 +38,7 @@ sub news {
     return $tg->connect->rpc('news', $params)->{result}{clients};
 }
 
-# --- what is told -----------------------------------------------------------
+# --- notifications ----------------------------------------------------------
 
 my $watch = watch();
 my $json = watch('--json');

@@ -93,7 +93,7 @@ my $ipc = client($call);
 $ipc->send_raw(pack 'N/a*', $call);
 my @ipc = ([ in => ipc => $call ], [ out => ipc => prefixed($ipc) ]);
 
-# --- what is no usual frame -----------------------------------------------
+# --- unusual frames -------------------------------------------------------
 
 my $odd = client('nothing of ours');
 $odd->send_line($mine{$odd});
@@ -124,7 +124,7 @@ $relay->recv_line;
 my $teller = $tg->connect;
 $teller->rpc('news', { n => 1 });
 
-# --- if=, off, and where it stands ----------------------------------------
+# --- if=, off, and contexts -----------------------------------------------
 
 sub introduce {
     my ($path, $name) = @_;
@@ -143,7 +143,7 @@ $tg->connect("$dir/ipc.sock")->ipc_call('hi');
 $tg->connect("$dir/$_.sock")->call_tool('hi') for qw(off outer);
 $tg->stop;
 
-# --- what stands in them --------------------------------------------------
+# --- their content --------------------------------------------------------
 
 is_deeply [ (of($rpc))[ 0 .. 7 ] ], [ @rpc[ 0 .. 7 ] ], 'jsonrpc: each frame';
 my @moved = grep { $_->{connection} } frames("$dir/all.trace", '--match',

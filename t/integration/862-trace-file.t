@@ -50,7 +50,7 @@ sub reopen {
     wait_for { -e "$dir/$name" } 'the new file';
 }
 
-# --- opened anew ----------------------------------------------------------
+# --- reopened -------------------------------------------------------------
 
 $tg->conf(body('a.trace'))->start;
 my @all = calls(20);

@@ -112,7 +112,7 @@ my ($rc, $text) = run_command({ stdin => $whole }, "$BUILD/toolgate", 'trace',
     '-');
 is $text =~ tr/\n//, 6, 'from standard input';
 
-# --- what is none ---------------------------------------------------------
+# --- unknown calls --------------------------------------------------------
 
 for my $row (
     [ qr/trace which file\?/ ],

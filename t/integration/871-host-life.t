@@ -69,7 +69,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $host->do('clients'), 0, 'nobody is counted';
     is $host->do('stop'), 'ok', 'to stop it once more does nothing';
 
-    # --- again, as for a next request ---
+    # --- started again ------------------
     is $host->do('start'), 'ok', 'it starts again';
     is $host->do('socket'), $socket, 'under the same names';
     is $host->connect_to->call_tool('echo', { text => 'again' })
@@ -86,7 +86,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $reply = $host->connect_to->call_tool('echo', { text => 'x' });
     is $reply->{error}{code}, -32602, 'and not the others';
 
-    # --- what others put there is theirs ---
+    # --- files of others stay --------------
     my $file = $host->do('schema');
     unlink $file or die "$file: $!\n";
     $tg->file("run/$1", 'mine') if $file =~ m{([^/]+)$};

@@ -60,7 +60,7 @@ for my $kind (@Toolgate::Host::KINDS) {
             "$kind: $arguments";
     }
 
-    # --- what changes while clients are there ---
+    # --- changes with connected clients ---------
     my $watcher = $host->connect_to;
     $watcher->rpc('initialize', {
         protocolVersion => '2025-11-25', capabilities => {},
@@ -176,7 +176,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->fails('tool a b'), qr/^ValueError "a b": /,
         'a name that is none';
 
-    # --- what a program puts out ---
+    # --- results of a program ------
     $reply = $client->call_tool('broken');
     like $reply->{result}{content}[0]{text}, qr/not one valid JSON value/,
         'JSON that is none';

@@ -44,7 +44,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my %answered = map { $client->recv_json->{id} => 1 } 1 .. 4;
     is join(' ', sort keys %answered), '1 2 3 4', 'many at once';
 
-    # --- one too many ---
+    # --- too many clients ---
     call($client, $_, 'hang') for 1 .. 4;
     $host->event(qr/^hangs/) for 1 .. 4;
     call($client, 5, 'json');
@@ -75,7 +75,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->event(qr/^cancelled/);
     pass 'as in ipc';
 
-    # --- half closed: it still waits for its answer ---
+    # --- half closed clients get their responses ------
     my $half = $host->connect_to;
     call($half, 1, 'later');
     $half->shutdown_write;
@@ -90,7 +90,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->event(qr/^cancelled/);
     pass 'or goes after all';
 
-    # --- time ---
+    # --- timeouts ---
     call($other, 2, 'slow');
     $message = $other->recv_json;
     like text($message), qr/^slow: no response within 200 ms/,
@@ -159,7 +159,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->fails('notify notifications/cancelled'), qr/^ValueError /,
         'a name that is a protocol\'s is refused';
 
-    # --- an answer that comes too late ---
+    # --- a late response -----------------
     call($listener, 9, 'later');
     $listener->notify('notifications/cancelled', { requestId => 9 });
     is_deeply $listener->rpc('ping')->{result}, {},

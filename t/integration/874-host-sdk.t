@@ -82,7 +82,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->do('link 1 ' . call(4, 'json'));
     is told($host, 1)->{id}, 4, 'and no others';
 
-    # --- the server goes first ---
+    # --- the server closes first ---
     $host->do('link 1 ' . call(5, 'hang'));
     $host->event(qr/^hangs/);
     $host->do('stop');

@@ -143,7 +143,7 @@ for my $name (sort keys %play) {
     unlike shell("ldd $name"), qr/libtoolgate/, "$name: has it inside";
 }
 
-# --- what is exported, and does not change ---
+# --- exports ---------------------------------
 
 is shell("cd $top && perl t/lint/abi.pl $build"), '',
     'the libraries export what the header has, and nothing else';

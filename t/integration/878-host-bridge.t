@@ -54,7 +54,7 @@ $host->do('start');
 is text($agent->call_tool('echo', { text => 'again' })), 'again',
     'the bridge finds the server of the next request';
 
-# --- those that do not come up ---
+# --- programs that do not start ---
 
 sub fails_with {
     my ($bridge, $time, $pattern, $name) = @_;

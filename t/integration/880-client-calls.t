@@ -23,7 +23,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $waits = $kind ne 'uv';
     my $host = Toolgate::Host->start($tg, $kind);
 
-    # --- nobody there ---
+    # --- no server ------
     is $host->do("client new $path connect_timeout=60s"), 'ok',
         "$kind: a client";
     like $host->fails('client set tiemout 1s'), qr/did you mean "timeout"/,

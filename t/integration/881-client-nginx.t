@@ -47,7 +47,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like $host->event(qr/^notified/), qr/^notified event.said/, 'a broadcast';
     answered($host, 1);
 
-    # --- a reload, under a call ---
+    # --- a reload during a call ---
     $host->do(qq(client begin call slow {"file":"$go"}));
     $host->do('client begin call echo {"text":"there"}');
     like answered($host, 3), qr/there/, 'it is on its way';
@@ -68,7 +68,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     like answered($host, 5), qr/later/, 'a restart is waited for';
     $host->event(qr/^connected/);
 
-    # --- killed workers, under a call ---
+    # --- killed workers during a call ---
     unlink $go;
     $host->do(qq(client begin call slow {"file":"$go"}));
     $host->do('client begin call echo {"text":"there"}');

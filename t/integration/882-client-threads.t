@@ -20,7 +20,7 @@ $host->do('client threads 16 100');
 is $host->event(qr/^threads/), 'threads wrong 0 lost 0',
     'each thread has its own answers';
 
-# --- while the server starts anew, again and again ---
+# --- while the server restarts repeatedly ------------
 $host->do('client threads 16 200');
 for (1 .. 20) {
     $server->do('stop');

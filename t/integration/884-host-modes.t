@@ -48,7 +48,7 @@ for my $umask (0, 027, 0277) {
     $tg->file('modes', '');
 }
 
-# --- where somebody else has put something ---
+# --- names that are taken --------------------
 
 my $host = Toolgate::Host->start($tg, 'thread');
 my ($socket, $schema) = ($host->do('socket'), $host->do('schema'));

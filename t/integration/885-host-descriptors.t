@@ -54,7 +54,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     ok until_it_does($host, 'start', qr/^! OSError .*[Tt]oo many open files/),
         "$kind: a start that has none";
 
-    # --- a client that there is none for ---
+    # --- no descriptor for a client --------
     limit($host, 4096);
     my $client = $host->connect_to;
     is text($client->call_tool('echo', { text => 'a' })), 'a', 'it serves';
@@ -69,7 +69,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'with some, others are, too';
     undef @more;
 
-    # --- a child that there is none for ---
+    # --- no descriptor for a child --------
     my $pid = $host->pid;
     kill KILL => $pid or die "kill: $!\n";
     ok $client->at_eof, 'children hold no connection, though they had none';

@@ -268,7 +268,7 @@ my %tool = (
     },
 );
 
-# --- what it hears
+# --- input
 
 sub initialize {
     my ($id, $params) = @_;

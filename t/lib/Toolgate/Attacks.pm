@@ -16,7 +16,7 @@ my @dialects = qw(jsonrpc relay ipc);
 
 sub client { return Toolgate::Client->connect($_[0]) }
 
-# --- what is said ---------------------------------------------------------
+# --- content of messages --------------------------------------------------
 
 # Returns a tool call as bytes; arguments are JSON.
 sub call_of {

@@ -73,7 +73,7 @@ sub add {
     return;
 }
 
-# --- nobody ---------------------------------------------------------------
+# --- without a flood ------------------------------------------------------
 
 # The waits that a busy process causes on an otherwise idle machine.
 add('nobody', 'only a busy process',

@@ -109,7 +109,7 @@ sub disturb {
     $self->pass(0.1 + rand 0.4);
 }
 
-# --- who may lose what ----------------------------------------------------
+# --- allowed losses -------------------------------------------------------
 
 # After a kill, a client's connection may be lost until a later request is
 # answered; its calls may fail, for each executor (see
@@ -188,7 +188,7 @@ sub kill_all {
     $self->at_risk(@$risks);
 }
 
-# --- what is done ---------------------------------------------------------
+# --- disturbances ---------------------------------------------------------
 
 sub kill_worker {
     my ($self) = @_;
@@ -290,7 +290,7 @@ sub cut_url {
     $self->at_risk('url');
 }
 
-# --- what it costs --------------------------------------------------------
+# --- costs ----------------------------------------------------------------
 
 # Samples counts at rest. Of runners and workers, the largest counts.
 sub sample {

@@ -121,7 +121,7 @@ sub named {
     return $talk // die "no talk $name\n";
 }
 
-# --- who talks ------------------------------------------------------------
+# --- speakers -------------------------------------------------------------
 
 # Returns a running server with $TOOLS and one worker, and its faults.
 sub new {

@@ -407,7 +407,7 @@ sub is_running {
     return 0;
 }
 
-# --- what goes on ---------------------------------------------------------
+# --- events ---------------------------------------------------------------
 
 # Returns the workers that serve; all => 1: also those that shut down.
 sub worker_pids {

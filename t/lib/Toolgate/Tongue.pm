@@ -85,7 +85,7 @@ sub state {
         . length($self->{in}) . ' bytes heard';
 }
 
-# --- what it says ---------------------------------------------------------
+# --- output ---------------------------------------------------------------
 
 sub greet {
     my ($self) = @_;
@@ -221,7 +221,7 @@ sub send {
     return @events;
 }
 
-# --- what it hears --------------------------------------------------------
+# --- input ----------------------------------------------------------------
 
 # Reads at most some bytes. Returns events.
 sub receive {
