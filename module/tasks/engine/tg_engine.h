@@ -48,13 +48,13 @@ typedef struct tg_task_call_s tg_task_call_t;
 typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 
 /*
- * An agent. The texts are slices of the config's text. The agent of a tool
- * whose calls become tasks has the name tool:NAME and no argv; each of its
- * tasks has its own job (the params of `exec`).
+ * An agent; its texts are slices of the config's. The agent of a tool whose
+ * calls become tasks is tool:NAME without argv; each of its tasks has its own
+ * job (the params of `exec`).
  */
 typedef tg_agent_spec_t tg_agent_t;
 
-/* The params of an engine; their texts are slices of the text. */
+/* The config of an engine; its texts are slices of `text`. */
 typedef struct {
     char *text; /* owned */
     tg_task_spec_t spec;
@@ -85,15 +85,11 @@ struct tg_engine_s {
     unsigned is_shutting_down:1; /* the runner exits */
 };
 
-/*
- * Returns the engine of a store; creates the engine if necessary. NULL: no
- * memory.
- */
+/* Returns the engine of a store, which it creates first. NULL: no memory. */
 tg_engine_t *tg_tasks_get_engine(tg_tasks_t *tasks, tg_str_t location);
 
 /*
- * Parses the params of task_open. TG_OK; TG_NOMEM; TG_INVALID: *why is a static
- * error text.
+ * Parses the params of task_open. TG_OK; TG_NOMEM; TG_INVALID and *why, static.
  */
 int tg_task_config_parse(tg_task_config_t *config, tg_str_t raw,
                          const char **why);
@@ -107,37 +103,34 @@ const tg_agent_t *tg_task_config_find_agent(const tg_task_config_t *config,
 int64_t tg_engine_get_unix_time_ms(void); /* in ms */
 
 /*
- * Sends a query to the store and counts it as pending work. After query->done,
- * which may free the query, the engine advances.
+ * Sends a query and counts it as pending work. The engine advances after
+ * query->done, which may free the query.
  */
 void tg_engine_query_store(tg_engine_t *engine, tg_store_query_t *query);
 
 /* Counts one output request less as pending. */
 void tg_engine_end_work(tg_engine_t *engine);
 
-/*
- * Logs a store error that delays the end or start of tasks. Logs it once until
- * a query succeeds, because the engine retries with each tick.
- */
+/* Logs the first store error since a query succeeded, as ticks retry. */
 void tg_engine_log_store_error(tg_engine_t *engine,
                                const tg_store_query_t *query);
 
 /*
- * Begins the params of a notification: {"taskId":"…","agent":"…". The caller
- * closes the object. Initializes `params`; an empty agent is omitted.
+ * Initializes `params` with {"taskId":"…","agent":"…"; without an empty agent.
+ * The caller closes the object.
  */
 void tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent);
 
 /*
- * Closes the object `params`, notifies automation, clients and other runners,
- * and frees `params`.
+ * Closes and frees the object `params`, and notifies automation, clients and
+ * other runners.
  */
 void tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
                       tg_buf_t *params);
 
 /*
- * Appends the task in the result of a query, as clients receive it: a text
- * result is a string, the result of a tool is an object.
+ * Appends a query's task as clients receive it: a text result is a string, the
+ * result of a tool an object.
  */
 void tg_task_append_json(tg_buf_t *json, const tg_store_query_t *query);
 
@@ -150,20 +143,18 @@ int tg_engine_add_subscriber(tg_engine_t *engine, tg_peer_t *peer);
 /* Sets a new config; the engine owns it. The first config opens the store. */
 void tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config);
 
-/*
- * Notes that NGINX has exited, and stops the engine if no worker is connected.
- */
+/* Stops the engine when NGINX has exited and no worker is connected. */
 void tg_engine_on_nginx_exit(tg_engine_t *engine, int is_forced);
 
-/* Removes the connection to a worker; NULL: removes all connections. */
+/* Removes the connection to a worker, or all if NULL. */
 void tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer);
 
-/* Shuts an engine down and frees it when no work is pending. */
+/* Frees an engine when no work is pending. */
 void tg_engine_shutdown(tg_engine_t *engine);
 
 /*
- * Starts the next task, or frees an engine that is shutting down. Must be
- * called after each change that may allow one of these.
+ * Starts the next task, or frees an engine that is shutting down. Called after
+ * each change that may allow it.
  */
 void tg_engine_advance(tg_engine_t *engine);
 

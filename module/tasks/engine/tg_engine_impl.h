@@ -10,36 +10,30 @@
 #define TG_TASK_TICK_MS 1000
 
 /*
- * Time without a worker after which the engine stops, in ms. Longer than a
- * reload or the start of a new binary takes.
+ * Time without a worker after which the engine stops, longer than a reload or a
+ * new binary takes, in ms.
  */
 #define TG_TASK_NO_WORKER_MS 5000
 
 /* Time that running tasks have to end when the engine stops, in ms. */
 #define TG_TASK_STOP_TIMEOUT_MS 30000
 
-/* Interval between two removals of old tasks, in ms. */
+/* Interval between removals of old tasks, in ms. */
 #define TG_TASK_PURGE_INTERVAL_MS 600000
 
-/* Time after which a store that could not be opened is opened again, in ms. */
+/* Time after which a store that failed is opened again, in ms. */
 #define TG_TASK_OPEN_RETRY_MS 5000
 
-/*
- * Interval at which a locked store is opened again, in ms. A runner that is
- * exiting may still have the store.
- */
+/* Interval of opening a store that an exiting runner may have locked, in ms. */
 #define TG_TASK_LOCKED_RETRY_MS 100
 
 /* Time for which calls wait for a locked store, in ms. */
 #define TG_TASK_LOCKED_TIMEOUT_MS 10000
 
-/*
- * Maximum size of output that waits to be written, in bytes; beyond it the
- * engine stops reading from the program.
- */
+/* Size of unwritten output, in bytes, above which the program is not read. */
 #define TG_TASK_PENDING_OUTPUT_MAX 1048576
 
-/* Time for which a call that follows an output waits for more, in ms. */
+/* Time for which a call waits for more output, in ms. */
 #define TG_TASK_FOLLOW_TIMEOUT_MS 25000
 
 /* Time after which a lease of `ms` is renewed. */
@@ -51,10 +45,7 @@
 /* Maximum size of a broadcast in bytes. */
 #define TG_ENGINE_BROADCAST_MAX 7900
 
-/*
- * Interval at which task.cancel checks whether another runner has cancelled the
- * task, in ms.
- */
+/* Interval at which task.cancel checks a task of another runner, in ms. */
 #define TG_TASK_CANCEL_POLL_MS 2000
 
 typedef TAILQ_HEAD(tg_task_list_s, tg_task_s) tg_task_list_t;
@@ -68,26 +59,21 @@ tg_agent_is_tool(const tg_agent_t *agent)
     return agent->argv.data == NULL;
 }
 
-/*
- * Returns whether the agent takes tasks of all names that no other agent has.
- */
+/* Returns whether the agent takes tasks of names that no other agent has. */
 static inline int
 tg_agent_is_catch_all(const tg_agent_t *agent)
 {
     return tg_str_eq(agent->name, TG_STR(TG_STORE_ANY_AGENT));
 }
 
-/* Format of a task's result: result_format of tg_store_query_t. */
+/* Values of result_format in tg_store_query_t. */
 enum {
     TG_TASK_RESULT_TEXT,
-    /* JSON: the whole result of a tool (MCP CallToolResult) */
+    /* JSON: a CallToolResult of MCP */
     TG_TASK_RESULT_TOOL
 };
 
-/*
- * A connection to a worker that relays notifications to clients. The newest one
- * is the first in the list.
- */
+/* A connection to a worker that relays notifications; the newest is first. */
 typedef struct tg_task_subscriber_s {
     TAILQ_ENTRY(tg_task_subscriber_s) link;
     tg_peer_t *peer;
@@ -106,41 +92,36 @@ struct tg_engine_private_s {
     tg_store_query_t renew_lease;
     uv_timer_t tick;
     uint64_t created_at; /* Unix time in ms */
-    /* time of the loop at which the last worker disconnected, in ms; or 0 */
+    /* loop time of the last worker's disconnection, in ms; or 0 */
     uint64_t no_worker_at;
-    /* time of the loop at which NGINX exited, in ms; or 0 */
+    /* loop time of NGINX's exit, in ms; or 0 */
     uint64_t nginx_exit_at;
-    /*
-     * time of the loop at which the store was first found locked, in ms; or 0
-     */
+    /* loop time at which the store was first found locked, in ms; or 0 */
     uint64_t locked_at;
     /*
-     * Time of the loop, in ms. STOPPING: time at which running tasks are
-     * interrupted; FAILED: time at which the store is opened again.
+     * loop time in ms at which running tasks are interrupted (STOPPING) or the
+     * store is opened again (FAILED)
      */
     uint64_t deadline_at;
     uint64_t purge_at;
-    /* boot time at which the current lease was requested, in ms */
+    /* boot time of the current lease's request, in ms */
     uint64_t lease_at;
     uint64_t lease_ms;
-    /*
-     * Boot time at which the next lease was requested, in ms; 0: request it
-     * soon.
-     */
+    /* boot time of the next lease's request, in ms; 0: request it soon */
     uint64_t renewal_requested_at;
-    /* Boot time at which the pending request for a lease was sent, in ms. */
+    /* boot time at which the pending request was sent, in ms */
     uint64_t renewal_sent_at;
     tg_task_list_t running;
     tg_task_calls_t waiting; /* calls that wait for the store to open */
     /* calls that wait for output or the end of a task */
     tg_task_calls_t following;
-    /* number of tasks that have ended since the engine was created */
+    /* number of tasks that have ended so far */
     uint64_t nended;
     TAILQ_HEAD(tg_task_subscribers_s, tg_task_subscriber_s) subscribers;
-    /* config generation in which daemon.stop was called; or "" */
+    /* config generation of daemon.stop; or "" */
     char stopped_generation[64];
     unsigned is_claiming:1;
-    /* a claimed task must be queued again, and the store has failed to */
+    /* a claimed task is still to be queued again after a store error */
     unsigned is_returning:1;
     unsigned must_check_orphans:1;
     /* a query for tasks without an agent is pending */
@@ -197,17 +178,14 @@ struct tg_task_s {
     unsigned is_finished:1; /* the end is stored */
 };
 
-/*
- * Appends the params of the job `exec` that runs a task. `task` is the JSON of
- * the task in the store.
- */
+/* Appends the params of the job `exec` of a task, given as the store's JSON. */
 void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
                                 tg_str_t task);
 
 /* Returns the running task of this id, or NULL. */
 tg_task_t *tg_engine_find_task(const tg_engine_t *engine, int64_t id);
 
-/* Appends the last bytes of the output so far, as valid UTF-8. */
+/* Appends the last bytes of the output, as valid UTF-8. */
 void tg_task_append_tail(tg_buf_t *text, const tg_output_tail_t *tail);
 
 /* Returns the time of the loop in ms. */
@@ -216,12 +194,12 @@ uint64_t tg_engine_get_loop_time_ms(const tg_engine_t *engine);
 /* Returns whether several runners share the engine's store. */
 int tg_engine_is_shared(const tg_engine_t *engine);
 
-/* Broadcasts a JSON text to the other runners that share the store. */
+/* Broadcasts a JSON text to the other runners of the store. */
 void tg_engine_broadcast(tg_engine_t *engine, tg_str_t text);
 
 /*
- * Sends one of AIWG's events for the end of a task; its params contain only the
- * task id and the error. `error` is a raw JSON string, or absent.
+ * Sends AIWG's event for the end of a task: its id and its error, a raw JSON
+ * string or absent.
  */
 void tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
                                  const char *method, int64_t id,
@@ -239,8 +217,8 @@ void tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
 extern const char tg_task_interrupted_error[];
 
 /*
- * Notifies clients of interrupted tasks, which another runner or an earlier one
- * ran. `result` is the result of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
+ * Notifies clients of interrupted tasks of other or earlier runners; `result`
+ * is that of TG_STORE_OPEN or TG_STORE_RENEW_LEASE.
  */
 void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t result);
 
@@ -248,9 +226,9 @@ void tg_engine_notify_interrupted(tg_engine_t *engine, tg_str_t result);
 void tg_task_notify_end(tg_task_t *task);
 
 /*
- * Notifies clients of each task in an array of the store with id, agent and
- * owner. The tasks have failed, with the error in the array or else with
- * `error`; if `error` is NULL, they are queued again.
+ * Notifies clients of each task in an array with id, agent and owner. The tasks
+ * have failed, with the array's error or `error`; without, they are queued
+ * again.
  */
 void tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
                                 const char *error);
@@ -259,9 +237,8 @@ void tg_engine_notify_each_task(tg_engine_t *engine, tg_str_t tasks,
 void tg_engine_run_task(tg_engine_t *engine, int64_t id, tg_str_t task_json);
 
 /*
- * Ends a task at once: kills its job and stores its end with `state` and the
- * error `why`. TG_TASK_QUEUED means that the task is interrupted. Does nothing
- * if the task has already ended.
+ * Kills the job of a task and stores its end with `state` and the error `why`,
+ * unless it has ended. TG_TASK_QUEUED: it is interrupted.
  */
 void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
 
@@ -271,28 +248,19 @@ void tg_task_write_output(tg_task_t *task);
 /* Stores the end of a task, also again after an error. */
 void tg_task_store_end(tg_task_t *task);
 
-/* Kills the job of a task because the runner exits; its end is not stored. */
+/* Kills the job of a task, as the runner exits; its end is not stored. */
 void tg_task_abandon(tg_task_t *task);
 
-/*
- * Appends the result of a tool as an MCP CallToolResult, equal to that of a
- * call that is not a task.
- */
+/* Appends the result of a tool as a CallToolResult of MCP. */
 void tg_task_append_tool_result(tg_buf_t *json, const tg_outcome_t *outcome);
 
-/*
- * Adds an agent to a list. The list has a copy of the name, because the config
- * may change before a query is done.
- */
+/* Adds an agent, with a copy of its name, as the config may change. */
 void tg_store_agents_add(tg_store_agents_t *agents, const tg_agent_t *agent);
 
-/*
- * Returns a list of all agents of the config, for a query. The list is valid
- * until the next call.
- */
+/* Lists all agents of the config; valid until the next call. */
 const tg_store_agents_t *tg_engine_list_agents(tg_engine_t *engine);
 
-/* Fails queued tasks that have no agent any more, if such a check is due. */
+/* Fails queued tasks without an agent, if a check is due. */
 void tg_engine_check_orphans(tg_engine_t *engine);
 
 /* Sets the state OPEN; tasks may start. */
@@ -301,40 +269,31 @@ void tg_engine_set_open(tg_engine_t *engine);
 /* Creates the store and opens it. */
 void tg_engine_open_store(tg_engine_t *engine);
 
-/*
- * Sends the query TG_STORE_OPEN; also used to reopen a store after its lease
- * was lost.
- */
+/* Opens the store, also again after its lease was lost. */
 void tg_engine_query_open(tg_engine_t *engine);
 
-/* Gives the store the password of the config, which may have changed. */
+/* Sets the store's password, which the config may have changed. */
 void tg_engine_set_password(const tg_engine_t *engine);
 
-/*
- * Returns the boot time in ms, which like the database's clock continues while
- * the machine sleeps.
- */
+/* Returns the boot time in ms, which continues while the machine sleeps. */
 uint64_t tg_engine_get_boot_time_ms(void);
 
 /*
- * Renews the lease when it is due, or fences the engine if the lease could not
- * be renewed in time. Returns 1 if the store must be opened again.
+ * Renews the lease when due, or fences the engine if that is late. Returns 1 if
+ * the store must be opened again.
  */
 int tg_engine_tick_lease(tg_engine_t *engine);
 
 /* Records a lease that the store has granted. */
 void tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query);
 
-/* Handles a broadcast of another runner; on_broadcast of tg_store_t. */
+/* Handles a broadcast; on_broadcast of tg_store_t. */
 void tg_engine_on_broadcast(void *host, tg_str_t text);
 
 /* Removes old tasks and their output when that is due. */
 void tg_engine_purge(tg_engine_t *engine);
 
-/*
- * Stops an engine: no task is started. Running tasks have time to end, unless
- * `is_forced`.
- */
+/* Starts no more tasks; running tasks have time to end unless `is_forced`. */
 void tg_engine_stop(tg_engine_t *engine, int is_forced);
 
 #endif
