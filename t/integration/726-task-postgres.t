@@ -77,6 +77,7 @@ wait_for {
     $task->{completedAt};
 } 'the task to end';
 is $task->{state}, 'completed', 'and the task' or diag explain $task;
+is $task->{pid}, undef, 'without a pid';
 my (undef, $dump) = run_command({ env => $tg->nginx_env }, $tg->nginx_command,
     '-T');
 my $ps = join "\n", values %{ $tg->processes };

@@ -46,19 +46,15 @@ tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
     }
 }
 
-/* Cancels running tasks that task.cancel of other runners named. */
+/* Cancels running tasks, by their ids, for task.cancel of other runners. */
 static void
-tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t tasks)
+tg_engine_cancel_tasks(tg_engine_t *engine, tg_str_t ids)
 {
     tg_json_cursor_t each;
     tg_task_t *task;
-    tg_str_t raw, id;
+    tg_str_t id;
 
-    for (tg_json_iter_init(&each, tasks); tg_json_iter_next(&each, &raw);) {
-        if (tg_json_get_member(raw, TG_STR("id"), &id) != TG_OK) {
-            continue;
-        }
-
+    for (tg_json_iter_init(&each, ids); tg_json_iter_next(&each, &id);) {
         task = tg_engine_find_task(engine,
                                    tg_task_parse_id(tg_json_string_body(id)));
 
@@ -72,7 +68,7 @@ static void
 tg_engine_on_lease_renewed(tg_store_query_t *query)
 {
     tg_engine_t *engine;
-    tg_str_t tasks;
+    tg_str_t ids;
 
     engine = query->data;
     engine->priv->is_renewing_lease = 0;
@@ -83,11 +79,10 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     }
 
     if (query->rc == TG_OK
-        && tg_json_get_member(tg_buf_view(&query->json), TG_STR("cancel"),
-                              &tasks)
+        && tg_json_get_member(tg_buf_view(&query->json), TG_STR("cancel"), &ids)
                == TG_OK)
     {
-        tg_engine_cancel_tasks(engine, tasks);
+        tg_engine_cancel_tasks(engine, ids);
     }
 
     if (query->rc == TG_END && !engine->priv->is_fenced) {

@@ -156,8 +156,8 @@ typedef enum {
     /*
      * Renews the lease of this runner for `limit` ms. Interrupts the tasks of
      * runners whose lease has expired and returns them as TG_STORE_OPEN does,
-     * with "cancel":[…]: this runner's tasks to cancel. TG_END: this runner's
-     * lease has expired.
+     * with "cancel":[…]: ids of this runner's tasks to cancel. TG_END: this
+     * runner's lease has expired.
      */
     TG_STORE_RENEW_LEASE,
 

@@ -281,18 +281,22 @@ tg_pg_get_value(const tg_store_pg_t *db, const PGresult *rows, int row,
                 int column, const tg_store_column_t *columns,
                 tg_store_value_t *value)
 {
+    tg_str_t text;
+
     memset(value, 0, sizeof(*value));
 
     if (db->pq->getisnull(rows, row, column)) {
         return;
     }
 
-    value->text = tg_str(db->pq->getvalue(rows, row, column),
-                         (size_t) db->pq->getlength(rows, row, column));
+    text = tg_str(db->pq->getvalue(rows, row, column),
+                  (size_t) db->pq->getlength(rows, row, column));
 
     if (column > 0 && columns[column - 1].type < TG_STORE_COLUMN_TEXT) {
         value->is_number = 1;
-        value->number = tg_pg_parse_number(value->text);
+        value->number = tg_pg_parse_number(text);
+    } else {
+        value->text = text;
     }
 }
 

@@ -156,6 +156,9 @@ tg_store_add_object(tg_store_result_t *result, const tg_store_column_t *columns,
 
 /* --- rows --- */
 
+/* Group of the tasks to cancel, of which only the ids are written. */
+#define TG_STORE_GROUP_CANCEL 2
+
 /* Closes the current array and opens the next ones up to `group`. */
 static void
 tg_store_open_group(tg_store_result_t *result, int64_t group)
@@ -182,7 +185,10 @@ tg_store_add_element(tg_store_result_t *result,
         return;
     }
 
-    if (result->operation->rows == TG_STORE_ROWS_IDS) {
+    if (result->operation->rows == TG_STORE_ROWS_IDS
+        || (result->operation->rows == TG_STORE_ROWS_GROUPS
+            && result->group == TG_STORE_GROUP_CANCEL))
+    {
         tg_json_begin_element(&query->json);
         tg_store_add_id(&query->json, values[0].number);
     } else {
@@ -319,7 +325,9 @@ tg_store_result_end(tg_store_result_t *result)
     }
 
     if (result->operation->rows == TG_STORE_ROWS_GROUPS) {
-        tg_store_open_group(result, query->op == TG_STORE_OPEN ? 1 : 2);
+        tg_store_open_group(result, query->op == TG_STORE_OPEN
+                                        ? TG_STORE_GROUP_CANCEL - 1
+                                        : TG_STORE_GROUP_CANCEL);
     }
 
     tg_buf_append_cstr(&query->json, result->group >= 0 ? "]" : "");
