@@ -23,12 +23,11 @@ tg_tasks_find_engine(const tg_tasks_t *tasks, tg_str_t location)
 {
     tg_engine_t *engine;
 
-    for (engine = LIST_FIRST(&tasks->engines);
-         engine != NULL
-         && !tg_str_eq(tg_str_from_cstr(engine->location), location);
-         engine = LIST_NEXT(engine, link))
+    LIST_FOREACH(engine, &tasks->engines, link)
     {
-        /* void */
+        if (tg_str_eq(tg_str_from_cstr(engine->location), location)) {
+            break;
+        }
     }
 
     return engine;
@@ -112,8 +111,7 @@ tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer)
 {
     tg_engine_t *engine;
 
-    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
-         engine = LIST_NEXT(engine, link))
+    LIST_FOREACH(engine, &tasks->engines, link)
     {
         tg_engine_remove_subscriber(engine, peer);
     }
@@ -124,8 +122,7 @@ tg_tasks_shutdown(tg_tasks_t *tasks)
 {
     tg_engine_t *engine;
 
-    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
-         engine = LIST_NEXT(engine, link))
+    LIST_FOREACH(engine, &tasks->engines, link)
     {
         tg_engine_remove_subscriber(engine, NULL);
         tg_engine_shutdown(engine);
@@ -146,8 +143,7 @@ tg_tasks_count_running(const tg_tasks_t *tasks)
 
     n = 0;
 
-    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
-         engine = LIST_NEXT(engine, link))
+    LIST_FOREACH(engine, &tasks->engines, link)
     {
         n += engine->nrunning;
     }

@@ -159,11 +159,7 @@ tg_task_call_begin_rules_approve(tg_task_call_t *call)
 
     automation = call->engine->automation;
 
-    if (call->engine->state != TG_ENGINE_OPEN) {
-        tg_task_call_respond_error(
-            call, TG_TASK_ERROR_UNAVAILABLE,
-            "Subsystem unavailable: the tasks were stopped; reload or start "
-            "NGINX to continue.");
+    if (tg_task_call_reject_if_stopping(call)) {
         return;
     }
 

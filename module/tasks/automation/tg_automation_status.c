@@ -77,7 +77,6 @@ tg_automation_append_firings(tg_buf_t *json, const tg_automation_t *automation,
 {
     const tg_firing_t *firing;
     unsigned waiting, others, room;
-    const char *comma;
 
     waiting = others = 0;
 
@@ -93,7 +92,6 @@ tg_automation_append_firings(tg_buf_t *json, const tg_automation_t *automation,
 
     room = waiting < TG_FIRINGS_STATUS_MAX ? TG_FIRINGS_STATUS_MAX - waiting
                                            : 0;
-    comma = "";
 
     TAILQ_FOREACH(firing, &automation->firings, link)
     {
@@ -108,9 +106,8 @@ tg_automation_append_firings(tg_buf_t *json, const tg_automation_t *automation,
             continue;
         }
 
-        tg_buf_append_cstr(json, comma);
+        tg_json_begin_element(json);
         tg_automation_append_firing(json, firing);
-        comma = ",";
     }
 }
 
@@ -132,7 +129,7 @@ tg_automation_append_status(tg_buf_t *json, const tg_automation_t *automation,
                   automation->nrules);
 
     for (i = 0; i < automation->nrules; i++) {
-        tg_buf_append_cstr(json, i == 0 ? "" : ",");
+        tg_json_begin_element(json);
         tg_automation_append_rule(json, &automation->rules[i]);
     }
 
@@ -148,9 +145,7 @@ tg_automation_append_watcher_status(tg_buf_t *json,
     tg_watcher_stats_t stats;
 
     if (automation == NULL || automation->watcher == NULL) {
-        tg_buf_append_char(json, '{');
-        tg_json_add_bool(json, "enabled", 0);
-        tg_buf_append_char(json, '}');
+        tg_buf_append_cstr(json, "{\"enabled\":false}");
         return;
     }
 
@@ -198,9 +193,7 @@ tg_automation_append_schedule(tg_buf_t *json, const tg_automation_t *automation)
     }
 
     if (n == 0) {
-        tg_buf_append_char(json, '{');
-        tg_json_add_bool(json, "enabled", 0);
-        tg_buf_append_char(json, '}');
+        tg_buf_append_cstr(json, "{\"enabled\":false}");
     } else {
         tg_buf_printf(json, "{\"enabled\":true,\"jobs\":%u,\"schedule\":[", n);
         tg_buf_append_str(json, tg_buf_view(&jobs));

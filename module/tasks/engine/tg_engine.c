@@ -202,10 +202,12 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
                                     + TG_TASK_STOP_TIMEOUT_MS;
     }
 
-    for (task = is_forced ? TAILQ_FIRST(&engine->priv->running) : NULL;
-         task != NULL; task = next)
+    if (!is_forced) {
+        return;
+    }
+
+    TG_TAILQ_FOREACH_SAFE(task, &engine->priv->running, link, next)
     {
-        next = TAILQ_NEXT(task, link);
         tg_task_end(task, TG_TASK_QUEUED,
                     "interrupted: the tasks were stopped");
     }
@@ -345,7 +347,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
 void
 tg_engine_shutdown(tg_engine_t *engine)
 {
-    tg_task_t *task, *after;
+    tg_task_t *task, *next;
 
     engine->is_shutting_down = 1;
     (void) uv_timer_stop(&engine->priv->tick);
@@ -356,9 +358,8 @@ tg_engine_shutdown(tg_engine_t *engine)
         engine->priv->db->backend->abandon(engine->priv->db);
     }
 
-    for (task = TAILQ_FIRST(&engine->priv->running); task != NULL; task = after)
+    TG_TAILQ_FOREACH_SAFE(task, &engine->priv->running, link, next)
     {
-        after = TAILQ_NEXT(task, link);
         tg_task_abandon(task);
     }
 

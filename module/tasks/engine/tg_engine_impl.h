@@ -284,6 +284,9 @@ uint64_t tg_engine_get_boot_time_ms(void);
  */
 int tg_engine_tick_lease(tg_engine_t *engine);
 
+/* Sends a query that requests a lease: TG_STORE_OPEN or _RENEW_LEASE. */
+void tg_engine_query_lease(tg_engine_t *engine, tg_store_query_t *query);
+
 /* Records a lease that the store has granted. */
 void tg_engine_on_lease(tg_engine_t *engine, const tg_store_query_t *query);
 

@@ -95,20 +95,23 @@ tg_engine_on_lease_renewed(tg_store_query_t *query)
     tg_store_query_deinit(query);
 }
 
-static void
-tg_engine_renew_lease(tg_engine_t *engine)
+void
+tg_engine_query_lease(tg_engine_t *engine, tg_store_query_t *query)
 {
-    tg_store_query_t *query;
-
-    query = &engine->priv->renew_lease;
-    engine->priv->is_renewing_lease = 1;
     engine->priv->renewal_sent_at = engine->priv->renewal_requested_at;
-    tg_store_query_init(query, TG_STORE_RENEW_LEASE, tg_engine_on_lease_renewed,
-                        engine);
     query->error = tg_str_from_cstr(tg_task_interrupted_error);
     query->limit = engine->config.spec.lease_ms;
     query->agents = tg_engine_list_agents(engine);
     tg_engine_query_store(engine, query);
+}
+
+static void
+tg_engine_renew_lease(tg_engine_t *engine)
+{
+    engine->priv->is_renewing_lease = 1;
+    tg_store_query_init(&engine->priv->renew_lease, TG_STORE_RENEW_LEASE,
+                        tg_engine_on_lease_renewed, engine);
+    tg_engine_query_lease(engine, &engine->priv->renew_lease);
 }
 
 int

@@ -140,18 +140,11 @@ tg_engine_on_store_opened(tg_store_query_t *query)
 void
 tg_engine_query_open(tg_engine_t *engine)
 {
-    tg_store_query_t *query;
-
-    query = &engine->priv->open;
     engine->priv->is_opening = 1;
     engine->priv->renewal_requested_at = tg_engine_get_boot_time_ms();
-    engine->priv->renewal_sent_at = engine->priv->renewal_requested_at;
-    tg_store_query_init(query, TG_STORE_OPEN, tg_engine_on_store_opened,
-                        engine);
-    query->error = tg_str_from_cstr(tg_task_interrupted_error);
-    query->limit = engine->config.spec.lease_ms;
-    query->agents = tg_engine_list_agents(engine);
-    tg_engine_query_store(engine, query);
+    tg_store_query_init(&engine->priv->open, TG_STORE_OPEN,
+                        tg_engine_on_store_opened, engine);
+    tg_engine_query_lease(engine, &engine->priv->open);
 }
 
 void

@@ -79,10 +79,11 @@ tg_engine_find_task(const tg_engine_t *engine, int64_t id)
 {
     tg_task_t *task;
 
-    for (task = TAILQ_FIRST(&engine->priv->running);
-         task != NULL && task->id != id; task = TAILQ_NEXT(task, link))
+    TAILQ_FOREACH(task, &engine->priv->running, link)
     {
-        /* void */
+        if (task->id == id) {
+            break;
+        }
     }
 
     return task;

@@ -13,9 +13,6 @@ static void
 tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
 {
     const tg_task_t *task;
-    const char *before;
-
-    before = "{\"id\":\"";
 
     TAILQ_FOREACH(task, &call->engine->priv->running, link)
     {
@@ -25,7 +22,8 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
             continue;
         }
 
-        tg_buf_append_cstr(json, before);
+        tg_json_begin_object(json);
+        tg_buf_append_cstr(json, "\"id\":\"");
         tg_task_append_id(json, task->id);
         tg_buf_append_char(json, '"');
         tg_json_add_string(json, "prompt", tg_buf_view(&task->prompt));
@@ -42,7 +40,6 @@ tg_task_call_append_running(tg_buf_t *json, const tg_task_call_t *call)
         }
 
         tg_buf_append_char(json, '}');
-        before = ",{\"id\":\"";
     }
 }
 

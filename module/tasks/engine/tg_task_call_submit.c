@@ -51,7 +51,7 @@ tg_task_call_query_submit(tg_task_call_t *call)
 int
 tg_task_call_reject_if_stopping(tg_task_call_t *call)
 {
-    if (call->engine->state != TG_ENGINE_STOPPING) {
+    if (call->engine->state == TG_ENGINE_OPEN) {
         return 0;
     }
 
@@ -380,7 +380,6 @@ tg_task_append_listed(tg_buf_t *json, const tg_engine_t *engine, tg_str_t raw)
 void
 tg_task_call_on_list(tg_task_call_t *call)
 {
-    const char *before;
     tg_json_cursor_t each;
     tg_str_t task;
 
@@ -397,17 +396,16 @@ tg_task_call_on_list(tg_task_call_t *call)
         return;
     }
 
-    before = "[";
     tg_buf_reset(&call->text, 0);
+    tg_buf_append_char(&call->text, '[');
 
     for (tg_json_iter_init(&each, tg_buf_view(&call->query.json));
          tg_json_iter_next(&each, &task);)
     {
-        tg_buf_append_cstr(&call->text, before);
+        tg_json_begin_element(&call->text);
         tg_task_append_listed(&call->text, call->engine, task);
-        before = ",";
     }
 
-    tg_buf_append_cstr(&call->text, *before == '[' ? "[]" : "]");
+    tg_buf_append_char(&call->text, ']');
     tg_task_call_respond_text(call);
 }

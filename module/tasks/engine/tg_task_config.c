@@ -173,20 +173,18 @@ static void
 tg_agent_append_templates(tg_buf_t *json, const char *key, tg_str_t values,
                           tg_str_t task)
 {
-    const char *before;
     tg_json_cursor_t each;
     tg_str_t value;
 
-    tg_buf_append_cstr(json, key);
-    before = "[";
+    tg_json_begin_member(json, key);
+    tg_buf_append_char(json, '[');
 
     for (tg_json_iter_init(&each, values); tg_json_iter_next(&each, &value);) {
-        tg_buf_append_cstr(json, before);
+        tg_json_begin_element(json);
         tg_agent_append_template(json, value, task);
-        before = ",";
     }
 
-    tg_buf_append_cstr(json, *before == '[' ? "[]" : "]");
+    tg_buf_append_char(json, ']');
 }
 
 /* Appends the working directory of the agent, or else that of the task. */
@@ -222,8 +220,8 @@ tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
 
     tg_json_add_int(json, "timeout_ms", agent->timeout_ms);
     tg_json_add_int(json, "max_timeout_ms", agent->timeout_ms);
-    tg_agent_append_templates(json, ",\"argv\":", agent->argv, task);
-    tg_agent_append_templates(json, ",\"env\":", agent->env, task);
+    tg_agent_append_templates(json, "argv", agent->argv, task);
+    tg_agent_append_templates(json, "env", agent->env, task);
     tg_agent_append_cwd(json, agent, task);
 
     if (agent->input.data != NULL) {
