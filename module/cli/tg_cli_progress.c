@@ -79,8 +79,11 @@ tg_cli_progress_show(json_object *params)
         tg_cli_json_append_value(&text, total);
     }
 
-    tg_buf_append_cstr(&text, message.data != NULL ? " " : "");
-    tg_buf_append_str(&text, message);
+    if (message.data != NULL) {
+        tg_buf_append_char(&text, ' ');
+        tg_buf_append_str(&text, message);
+    }
+
     tg_cli_progress_show_text(tg_buf_view(&text));
     tg_buf_deinit(&text);
 }
