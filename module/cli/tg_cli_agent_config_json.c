@@ -46,7 +46,7 @@ tg_cli_server_entry_get_json_path(
     return n;
 }
 
-/* Returns an array of the bridge's command, unless it is NULL, and arguments. */
+/* Returns an array: command, unless it is NULL, and the arguments. */
 static json_object *
 tg_cli_server_entry_new_args(const tg_cli_server_entry_t *entry,
                              const char *command)
