@@ -38,7 +38,7 @@ $host->do('client free');
 wait_for { $server->do('clients') == 0 } 'its end';
 pass 'a child does not keep the connection of its parent';
 kill KILL => $child;
-is_deeply $host->holds, $before, 'no descriptor and no thread is left';
+is_deeply $host->holds($before), $before, 'no descriptor and no thread is left';
 
 # --- closed by one thread while others wait ---
 $host->do('client new ' . $server->socket_path);
@@ -50,7 +50,7 @@ like $host->event(qr/^answered $_ /), qr/IPCConnectionError/,
     "call $_ ends with it" for 0 .. 2;
 $server->event(qr/^cancelled/) for 1 .. 3;
 $host->do('client free');
-is_deeply $host->holds, $before, 'nothing is left';
+is_deeply $host->holds($before), $before, 'nothing is left';
 $host->stop;
 $server->stop;
 

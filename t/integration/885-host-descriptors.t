@@ -40,7 +40,7 @@ sub until_it_does {
         my $answer = $host->answer;
         return $n if $answer eq '= ok';
         like $answer, $error, "$command: why it fails";
-        is_deeply $host->holds, $before, 'it holds what it did';
+        is_deeply $host->holds($before), $before, 'it holds what it did';
         is_deeply [ $host->files ], [], 'and leaves no file';
     }
     return;
@@ -98,7 +98,7 @@ for my $kind (qw(thread fd)) {
         my $answer = $host->answer;
         last if $fine = $answer eq '= ok';
         like $answer, qr/^! \w+Error /, "$kind: a client that cannot open";
-        is_deeply $host->holds, $before, 'holds what it did';
+        is_deeply $host->holds($before), $before, 'holds what it did';
     }
     ok $fine, 'with some it opens';
     $host->event(qr/^connected/);
@@ -112,7 +112,7 @@ for my $kind (qw(thread fd)) {
     limit($host, 4096);
     like $host->event(qr/^answered 0 /), qr/"back"/, 'it comes back with some';
     $host->do('client free');
-    is_deeply $host->holds, $before, 'nothing is left';
+    is_deeply $host->holds($before), $before, 'nothing is left';
     $host->stop;
 }
 $server->stop;

@@ -98,12 +98,18 @@ sub connect_to {
     return Toolgate::Client->connect($self->socket_path);
 }
 
-# Returns the numbers of descriptors and threads of a process.
+# Returns the numbers of descriptors and threads of a process. If earlier
+# numbers are given, waits until it has no more threads: a thread may be listed
+# in /proc for a moment after it was joined.
 sub holds {
-    my ($self) = @_;
+    my ($self, $before) = @_;
     my $pid = $self->pid;
+    my @threads;
+    wait_for {
+        @threads = glob "/proc/$pid/task/*";
+        return !defined $before || @threads <= $before->{threads};
+    } 'the threads to end';
     my @fds = glob "/proc/$pid/fd/*";
-    my @threads = glob "/proc/$pid/task/*";
     return { fds => scalar @fds, threads => scalar @threads };
 }
 
