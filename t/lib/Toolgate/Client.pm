@@ -15,6 +15,8 @@ use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 use Time::HiRes qw(time);
 
+use Toolgate::Json;
+
 # Only a hanging peer takes longer, however busy the machine is.
 our $TIMEOUT = 180;
 my @known;
@@ -71,7 +73,7 @@ sub conversations {
 
 sub name { return $_[0]{name} }
 sub encode { return $json->encode($_[1]) }
-sub decode { return $json->decode($_[1]) }
+sub decode { return Toolgate::Json::decode($_[1]) }
 
 # Returns the pid of the peer, from the socket's credentials.
 sub peer_pid {

@@ -7,6 +7,7 @@ use warnings;
 
 use Carp qw(croak);
 use JSON::PP ();
+use Toolgate::Json;
 use Toolgate::Test ();
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
@@ -84,11 +85,11 @@ sub parse {
         push @$steps, {
             do      => ($1 // '') eq '?' ? 'unordered' : 'expect',
             ipc     => ($1 // '') eq 'ipc',
-            pattern => $json->decode($2),
+            pattern => Toolgate::Json::decode($2),
             line    => $number,
         };
     } elsif ($line =~ /^~ (.*)/) {
-        push @{ $self->{passed} }, $json->decode($1);
+        push @{ $self->{passed} }, Toolgate::Json::decode($1);
     } elsif ($line eq '-') {
         push @$steps, { do => 'quiet', line => $number };
     } elsif ($line =~ /^\?/) {
@@ -171,7 +172,7 @@ sub expect {
         my $text = $wanted[0]{ipc}
             ? $client->recv_bytes(unpack 'N', $client->recv_bytes(4))
             : $client->recv_line;
-        my $got = $json->decode($text);
+        my $got = Toolgate::Json::decode($text);
         next if grep { matches($_, $got) } @{ $self->{passed} // [] };
         my ($found) =
             grep { matches($wanted[$_]{pattern}, $got) } 0 .. $#wanted;
