@@ -5,7 +5,8 @@
  *   ngx_tg_automation.c             module; `automation NAME { }`
  *   ngx_tg_automation_directives.c  directives in the block
  *   ngx_tg_automation_trigger.c     directive `trigger`
- *   ngx_tg_automation_rule.c        checks of a rule; `automation_file`
+ *   ngx_tg_automation_rule.c        checks of a rule
+ *   ngx_tg_automation_file.c        directive `automation_file`
  */
 #ifndef _NGX_TG_AUTOMATION_H_INCLUDED_
 #define _NGX_TG_AUTOMATION_H_INCLUDED_
@@ -77,5 +78,13 @@ typedef struct {
 char *ngx_tg_automation_rule_add(ngx_conf_t *cf,
                                  const ngx_tg_automation_rule_source_t *source,
                                  tg_str_t json, const ngx_str_t *secret);
+
+/*
+ * Logs an error in a rule; the text begins with the member. Returns
+ * NGX_CONF_ERROR.
+ */
+char *ngx_tg_automation_rule_conf_error(
+    ngx_conf_t *cf, const ngx_tg_automation_rule_source_t *source,
+    tg_str_t rule, const char *format, ...);
 
 #endif
