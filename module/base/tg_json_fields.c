@@ -125,8 +125,11 @@ tg_json_store_number(const tg_json_field_t *field, tg_str_t raw, int64_t *value)
         return TG_OK;
     }
 
-    if (field->type == TG_FIELD_FLAG) {
-        number = tg_json_type(raw) == TG_JSON_TRUE;
+    if (field->type == TG_FIELD_FLAG || field->type == TG_FIELD_BOOL) {
+        number = tg_json_type(raw) == TG_JSON_TRUE    ? 1
+                 : field->type == TG_FIELD_FLAG       ? 0
+                 : tg_json_type(raw) == TG_JSON_FALSE ? 0
+                                                      : -1;
 
     } else if (field->type == TG_FIELD_WORD) {
         number = tg_json_find_word(field, raw);
@@ -146,9 +149,13 @@ tg_json_store_number(const tg_json_field_t *field, tg_str_t raw, int64_t *value)
     return TG_OK;
 }
 
-static int
-tg_json_store_field(const tg_json_field_t *field, tg_str_t raw, void *value)
+int
+tg_json_store_field(const tg_json_field_t *field, tg_str_t raw, void *object)
 {
+    void *value;
+
+    value = (char *) object + field->offset;
+
     if (raw.data == NULL && field->is_required) {
         return TG_INVALID;
     }
@@ -160,6 +167,7 @@ tg_json_store_field(const tg_json_field_t *field, tg_str_t raw, void *value)
     case TG_FIELD_INT:
     case TG_FIELD_WORD:
     case TG_FIELD_FLAG:
+    case TG_FIELD_BOOL:
         return tg_json_store_number(field, raw, value);
 
     default:
@@ -176,9 +184,7 @@ tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,
     const tg_json_field_t *field;
 
     for (field = fields; field->name != NULL; field++, values++) {
-        if (tg_json_store_field(field, *values, (char *) object + field->offset)
-            != TG_OK)
-        {
+        if (tg_json_store_field(field, *values, object) != TG_OK) {
             *why = field->why != NULL ? field->why : *why;
             return TG_INVALID;
         }
@@ -236,6 +242,7 @@ tg_json_add_field(tg_buf_t *json, const tg_json_field_t *field,
                          field->words[*(const int64_t *) value]);
         break;
     case TG_FIELD_FLAG:
+    case TG_FIELD_BOOL:
         tg_json_add_bool(json, field->name, *(const int64_t *) value != 0);
         break;
     default:

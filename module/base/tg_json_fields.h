@@ -17,6 +17,7 @@ typedef enum {
     TG_FIELD_INT,     /* int64_t: an integer from `min` to `max` */
     TG_FIELD_WORD,    /* int64_t: the index of a string in `words` */
     TG_FIELD_FLAG,    /* int64_t: 1 if true, 0 for any other value */
+    TG_FIELD_BOOL,    /* int64_t: 1 for true, 0 for false */
     TG_FIELD_BITS     /* tg_field_bits_t: an array of integers from 0 to 255 */
 } tg_field_type_t;
 
@@ -76,6 +77,10 @@ typedef struct {
 /* Stores raw or absent values in the table's order. TG_INVALID: no object. */
 int tg_json_split_fields(const tg_json_field_t *fields, tg_str_t text,
                          tg_str_t *values);
+
+/* Checks a raw value and stores it in the struct. TG_OK or TG_INVALID. */
+int tg_json_store_field(const tg_json_field_t *field, tg_str_t raw,
+                        void *object);
 
 /* Checks and stores values. On TG_INVALID *why is the row's message. */
 int tg_json_store_fields(const tg_json_field_t *fields, const tg_str_t *values,

@@ -28,6 +28,7 @@
 #include "rule/tg_cron.h"
 #include "rule/tg_event.h"
 #include "schema/tg_schema.h"
+#include "spec/tg_rule_spec.h"
 
 #define TG_RULES_MAX 256
 /* Largest id of a rule in bytes. */
@@ -36,12 +37,6 @@
 #define TG_RULE_GLOBS_MAX 16
 /* Steps of matching one regular expression against one text. */
 #define TG_RULE_REGEX_STEPS_MAX 1000000
-/* Largest cooldownMs, in seconds: a year. */
-#define TG_RULE_COOLDOWN_S_MAX 31622400
-/* Largest debounceMs, in ms: an hour. */
-#define TG_RULE_DEBOUNCE_MS_MAX 3600000
-/* Default of debounceMs, in ms. */
-#define TG_RULE_DEBOUNCE_MS 500
 
 typedef enum {
     TG_TRIGGER_EVENT,

@@ -41,13 +41,23 @@ tg_rule_reader_read_condition_text(tg_rule_reader_t *reader, const char *name,
                                    tg_str_t *value)
 {
     char text[48];
-    tg_buf_t whole;
+    tg_buf_t parent;
 
-    whole = tg_buf_make_fixed(text, sizeof(text));
-    tg_buf_printf(&whole, "%s.%s", name, member);
-    tg_buf_append_char(&whole, '\0');
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
 
-    return tg_rule_reader_read_text(reader, text, raw, value);
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return tg_rule_reader_fail(reader, "%s.%s: must be a string", name,
+                                   member);
+    }
+
+    parent = tg_buf_make_fixed(text, sizeof(text));
+    tg_buf_printf(&parent, "%s.", name);
+    tg_buf_append_char(&parent, '\0');
+    *value = raw;
+
+    return tg_rule_reader_decode(reader, text, member, value);
 }
 
 /* Reads `value` or `text`, and checks that it suits the operator. */

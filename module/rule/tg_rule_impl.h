@@ -1,7 +1,6 @@
 /*
  * Shared by the files that parse rules. Readers of members return TG_OK or
- * TG_INVALID; `name` is for the error message, and an absent raw changes
- * nothing.
+ * TG_INVALID; `name` is for the error message.
  */
 #ifndef TG_RULE_IMPL_H
 #define TG_RULE_IMPL_H
@@ -19,16 +18,20 @@ typedef struct {
 int tg_rule_reader_fail(const tg_rule_reader_t *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reads a string into the rule's memory. */
-int tg_rule_reader_read_text(tg_rule_reader_t *reader, const char *name,
-                             tg_str_t raw, tg_str_t *text);
+/*
+ * Decodes a raw string into the rule's memory. parent, such as "trigger.", and
+ * name are for the error message. TG_OK or TG_INVALID.
+ */
+int tg_rule_reader_decode(tg_rule_reader_t *reader, const char *parent,
+                          const char *name, tg_str_t *text);
 
-int tg_rule_reader_read_bool(tg_rule_reader_t *reader, const char *name,
-                             tg_str_t raw, int *flag);
-
-int tg_rule_reader_read_number(tg_rule_reader_t *reader, const char *name,
-                               tg_str_t raw, int64_t min, int64_t max,
-                               int64_t *number);
+/*
+ * Reads an object by a table, and decodes its strings. TG_OK, TG_INVALID, or
+ * TG_MISSING without a message: raw is not an object.
+ */
+int tg_rule_reader_read_members(tg_rule_reader_t *reader, const char *parent,
+                                const tg_json_field_t *fields, tg_str_t raw,
+                                void *object);
 
 /* Compiles the pattern of a member; see tg_rule_pattern_compile(). */
 int tg_rule_reader_compile_pattern(tg_rule_reader_t *reader, const char *name,

@@ -3,17 +3,6 @@
 
 #include "base/tg_url.h"
 
-enum {
-    TG_ACTION_MEMBER_TYPE,
-    TG_ACTION_MEMBER_AGENT,
-    TG_ACTION_MEMBER_PROMPT,
-    TG_ACTION_MEMBER_MESSAGE,
-    TG_ACTION_MEMBER_CHANNEL,
-    TG_ACTION_MEMBER_URL,
-    TG_ACTION_MEMBER_PRIORITY,
-    TG_ACTION_MEMBERS
-};
-
 static int
 tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
 {
@@ -55,62 +44,31 @@ tg_rule_reader_check_action(tg_rule_reader_t *reader, tg_str_t type)
 static int
 tg_rule_reader_read_action(tg_rule_reader_t *reader, tg_str_t raw)
 {
-    static const char *const names[] = { "type",     "agent",   "prompt",
-                                         "message",  "channel", "url",
-                                         "priority", NULL };
-    tg_str_t values[TG_ACTION_MEMBERS];
+    tg_rule_action_t action;
     tg_rule_t *rule;
-    int i, rc;
+    int rc;
 
     rule = reader->rule;
+    rc = tg_rule_reader_read_members(reader, "action.", tg_rule_action_fields,
+                                     raw, &action);
 
-    if (raw.data == NULL || tg_json_get_members(raw, names, values) != TG_OK) {
-        return tg_rule_reader_fail(reader, "action: must be an object");
+    if (rc != TG_OK) {
+        return rc == TG_MISSING
+                   ? tg_rule_reader_fail(reader, "action: must be an object")
+                   : rc;
     }
 
-    {
-        static const char *const paths[] = { "action.agent", "action.prompt",
-                                             "action.message", "action.channel",
-                                             "action.url" };
-        tg_str_t *const texts[] = { &rule->agent, &rule->prompt, &rule->message,
-                                    &rule->channel, &rule->url };
+    rule->agent = action.agent;
+    rule->prompt = action.prompt;
+    rule->message = action.message;
+    rule->channel = action.channel;
+    rule->url = action.url;
+    rule->priority = action.priority;
 
-        for (i = 0, rc = TG_OK; rc == TG_OK && i < 5; i++) {
-            rc = tg_rule_reader_read_text(reader, paths[i],
-                                          values[TG_ACTION_MEMBER_AGENT + i],
-                                          texts[i]);
-        }
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_number(reader, "action.priority",
-                                        values[TG_ACTION_MEMBER_PRIORITY],
-                                        INT32_MIN, INT32_MAX, &rule->priority);
-    }
-
-    return rc == TG_OK
-               ? tg_rule_reader_check_action(reader,
-                                             values[TG_ACTION_MEMBER_TYPE])
-               : rc;
+    return tg_rule_reader_check_action(reader, action.type);
 }
 
-enum {
-    TG_RULE_MEMBER_ID,
-    TG_RULE_MEMBER_DESCRIPTION,
-    TG_RULE_MEMBER_SECRET,
-    TG_RULE_MEMBER_ENABLED,
-    TG_RULE_MEMBER_APPROVAL,
-    TG_RULE_MEMBER_COOLDOWN,
-    TG_RULE_MEMBER_TRIGGER,
-    TG_RULE_MEMBER_CONDITIONS,
-    TG_RULE_MEMBER_ACTION,
-    TG_RULE_MEMBERS
-};
-
-static const char *const tg_rule_members[] = {
-    "id",         "description", "secret",     "enabled", "requiresApproval",
-    "cooldownMs", "trigger",     "conditions", "action",  NULL,
-};
+/* --- whole rule --- */
 
 /* Checks the id, which clients use and people read. */
 static int
@@ -137,80 +95,45 @@ tg_rule_reader_check_id(tg_rule_reader_t *reader)
 }
 
 static int
-tg_rule_reader_read_settings(tg_rule_reader_t *reader, const tg_str_t *values)
-{
-    tg_rule_t *rule;
-    int rc;
-
-    rule = reader->rule;
-    rc = tg_rule_reader_read_text(reader, "id", values[TG_RULE_MEMBER_ID],
-                                  &rule->id);
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_check_id(reader);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_text(reader, "description",
-                                      values[TG_RULE_MEMBER_DESCRIPTION],
-                                      &rule->description);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_text(reader, "secret",
-                                      values[TG_RULE_MEMBER_SECRET],
-                                      &rule->secret);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_bool(reader, "enabled",
-                                      values[TG_RULE_MEMBER_ENABLED],
-                                      &rule->is_enabled);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_bool(reader, "requiresApproval",
-                                      values[TG_RULE_MEMBER_APPROVAL],
-                                      &rule->needs_approval);
-    }
-
-    return rc == TG_OK ? tg_rule_reader_read_number(
-               reader, "cooldownMs", values[TG_RULE_MEMBER_COOLDOWN], 0,
-               TG_RULE_COOLDOWN_S_MAX * INT64_C(1000), &rule->cooldown_ms)
-                       : rc;
-}
-
-static int
 tg_rule_reader_read_rule(tg_rule_reader_t *reader)
 {
-    tg_str_t values[TG_RULE_MEMBERS];
+    tg_rule_spec_t spec;
+    tg_rule_t *rule;
     size_t start;
     int rc;
 
+    rule = reader->rule;
     start = reader->why->len;
+    rc = tg_rule_reader_read_members(reader, "", tg_rule_fields, rule->raw,
+                                     &spec);
 
-    if (tg_json_get_members(reader->rule->raw, tg_rule_members, values)
-        != TG_OK) {
-        return tg_rule_reader_fail(reader, "a rule must be an object");
+    if (rc != TG_OK) {
+        return rc == TG_MISSING
+                   ? tg_rule_reader_fail(reader, "a rule must be an object")
+                   : rc;
     }
 
-    rc = tg_rule_reader_read_settings(reader, values);
+    rule->id = spec.id;
+    rule->description = spec.description;
+    rule->secret = spec.secret;
+    rule->is_enabled = spec.is_enabled != 0;
+    rule->needs_approval = spec.needs_approval != 0;
+    rule->cooldown_ms = spec.cooldown_ms;
+    rc = tg_rule_reader_check_id(reader);
 
     if (rc == TG_OK) {
-        rc = tg_rule_reader_read_trigger(reader,
-                                         values[TG_RULE_MEMBER_TRIGGER]);
+        rc = tg_rule_reader_read_trigger(reader, spec.trigger);
     }
 
     /* Remove the prefix of an error message: there was no error. */
     if (rc == TG_OK) {
         tg_buf_truncate(reader->why, start);
-        rc = tg_rule_reader_read_conditions(reader,
-                                            values[TG_RULE_MEMBER_CONDITIONS]);
+        rc = tg_rule_reader_read_conditions(reader, spec.conditions);
     }
 
     if (rc == TG_OK) {
         tg_buf_truncate(reader->why, start);
-        rc = tg_rule_reader_read_action(reader, values[TG_RULE_MEMBER_ACTION]);
+        rc = tg_rule_reader_read_action(reader, spec.action);
     }
 
     return rc;
@@ -233,7 +156,6 @@ tg_rule_parse(const tg_alloc_t *alloc, tg_str_t raw,
 
     made->alloc = alloc;
     made->regex = regex;
-    made->is_enabled = 1;
     /* An unescaped text is never longer than its escaped form. */
     made->memory = tg_alloc(alloc, 2 * raw.len + 1);
 

@@ -17,24 +17,36 @@ tg_rule_reader_fail(const tg_rule_reader_t *reader, const char *format, ...)
     return TG_INVALID;
 }
 
+static int
+tg_rule_reader_fail_member(const tg_rule_reader_t *reader, const char *parent,
+                           const tg_json_field_t *field)
+{
+    tg_buf_printf(reader->why, "%s%s: ", parent, field->name);
+
+    switch (field->type) {
+    case TG_FIELD_STRING:
+        return tg_rule_reader_fail(reader, "must be a string");
+    case TG_FIELD_BOOL:
+        return tg_rule_reader_fail(reader, "must be true or false");
+    default:
+        return tg_rule_reader_fail(reader,
+                                   "must be a whole number from %lld to %lld",
+                                   (long long) field->min,
+                                   (long long) field->max);
+    }
+}
+
 int
-tg_rule_reader_read_text(tg_rule_reader_t *reader, const char *name,
-                         tg_str_t raw, tg_str_t *text)
+tg_rule_reader_decode(tg_rule_reader_t *reader, const char *parent,
+                      const char *name, tg_str_t *text)
 {
     size_t n;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
-    if (tg_json_type(raw) != TG_JSON_STRING) {
-        return tg_rule_reader_fail(reader, "%s: must be a string", name);
-    }
-
-    n = tg_json_unescape(reader->at, tg_json_string_body(raw));
+    n = tg_json_unescape(reader->at, tg_json_string_body(*text));
 
     if (memchr(reader->at, '\0', n) != NULL) {
-        return tg_rule_reader_fail(reader, "%s: must not contain a NUL", name);
+        return tg_rule_reader_fail(reader, "%s%s: must not contain a NUL",
+                                   parent, name);
     }
 
     *text = tg_str(reader->at, n);
@@ -44,44 +56,33 @@ tg_rule_reader_read_text(tg_rule_reader_t *reader, const char *name,
 }
 
 int
-tg_rule_reader_read_bool(tg_rule_reader_t *reader, const char *name,
-                         tg_str_t raw, int *flag)
+tg_rule_reader_read_members(tg_rule_reader_t *reader, const char *parent,
+                            const tg_json_field_t *fields, tg_str_t raw,
+                            void *object)
 {
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    tg_str_t values[TG_JSON_FIELDS_MAX], *value;
+    int rc;
 
-    *flag = tg_json_type(raw) == TG_JSON_TRUE;
-
-    return *flag || tg_json_type(raw) == TG_JSON_FALSE
-               ? TG_OK
-               : tg_rule_reader_fail(reader, "%s: must be true or false", name);
-}
-
-int
-tg_rule_reader_read_number(tg_rule_reader_t *reader, const char *name,
-                           tg_str_t raw, int64_t min, int64_t max,
-                           int64_t *number)
-{
-    int64_t value;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
-    if (tg_json_type(raw) != TG_JSON_NUMBER
-        || tg_json_parse_int64(raw, &value) != TG_OK || value < min
-        || value > max)
+    if (raw.data == NULL || tg_json_split_fields(fields, raw, values) != TG_OK)
     {
-        return tg_rule_reader_fail(reader,
-                                   "%s: must be a whole number from %lld to "
-                                   "%lld",
-                                   name, (long long) min, (long long) max);
+        return TG_MISSING;
     }
 
-    *number = value;
+    for (value = values, rc = TG_OK; rc == TG_OK && fields->name != NULL;
+         fields++, value++)
+    {
+        if (tg_json_store_field(fields, *value, object) != TG_OK) {
+            return tg_rule_reader_fail_member(reader, parent, fields);
+        }
 
-    return TG_OK;
+        if (fields->type == TG_FIELD_STRING && value->data != NULL) {
+            rc = tg_rule_reader_decode(
+                reader, parent, fields->name,
+                (tg_str_t *) (void *) ((char *) object + fields->offset));
+        }
+    }
+
+    return rc;
 }
 
 int

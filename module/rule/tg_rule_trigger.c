@@ -4,38 +4,23 @@
 static int
 tg_rule_reader_read_cron(tg_rule_reader_t *reader, tg_str_t raw)
 {
-    enum {
-        EXPRESSION,
-        ZONE,
-        MISSED,
-        MEMBERS
-    };
-    static const char *const names[] = { "expression", "zone", "missed", NULL };
-    tg_str_t values[MEMBERS], missed;
+    tg_cron_trigger_t spec;
     tg_rule_t *rule;
+    tg_str_t missed;
     int64_t at;
     int rc;
 
     rule = reader->rule;
-    missed = rule->zone = TG_STR("");
-    (void) tg_json_get_members(raw, names, values);
-    rc = tg_rule_reader_read_text(reader, "trigger.expression",
-                                  values[EXPRESSION], &rule->expression);
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_text(reader, "trigger.zone", values[ZONE],
-                                      &rule->zone);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_text(reader, "trigger.missed", values[MISSED],
-                                      &missed);
-    }
+    rc = tg_rule_reader_read_members(reader, "trigger.", tg_cron_trigger_fields,
+                                     raw, &spec);
 
     if (rc != TG_OK) {
         return rc;
     }
 
+    rule->expression = spec.expression;
+    rule->zone = spec.zone.data != NULL ? spec.zone : TG_STR("");
+    missed = spec.missed;
     rule->is_missed_skipped = tg_str_eq(missed, TG_STR("skip"));
 
     if (missed.len != 0 && !rule->is_missed_skipped
@@ -90,12 +75,18 @@ tg_rule_reader_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
             tg_json_iter_init(&each, raw);
         }
 
-        rc = tg_rule_reader_read_text(reader, "trigger.glob", value,
-                                      &rule->globs[rule->nglobs]);
+        if (tg_json_type(value) != TG_JSON_STRING) {
+            return tg_rule_reader_fail(reader,
+                                       "trigger.glob: must be a string");
+        }
+
+        rc = tg_rule_reader_decode(reader, "trigger.", "glob", &value);
 
         if (rc != TG_OK) {
             return rc;
         }
+
+        rule->globs[rule->nglobs] = value;
 
         mistake = tg_path_glob_check(rule->globs[rule->nglobs++]);
 
@@ -141,67 +132,39 @@ tg_rule_reader_read_file_events(tg_rule_reader_t *reader, tg_str_t raw)
 static int
 tg_rule_reader_read_file(tg_rule_reader_t *reader, tg_str_t raw)
 {
-    enum {
-        PATH,
-        GLOB,
-        EVENTS,
-        DEBOUNCE,
-        MEMBERS
-    };
-    static const char *const names[] = { "path", "glob", "events", "debounceMs",
-                                         NULL };
-    tg_str_t values[MEMBERS];
+    tg_file_trigger_t spec;
     tg_rule_t *rule;
     int rc;
 
     rule = reader->rule;
-    rule->debounce_ms = TG_RULE_DEBOUNCE_MS;
-    (void) tg_json_get_members(raw, names, values);
-    rc = tg_rule_reader_read_text(reader, "trigger.path", values[PATH],
-                                  &rule->path);
+    rc = tg_rule_reader_read_members(reader, "trigger.", tg_file_trigger_fields,
+                                     raw, &spec);
 
-    if (rc == TG_OK && (rule->path.len == 0 || rule->path.data[0] != '/')) {
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    rule->path = spec.path;
+    rule->debounce_ms = spec.debounce_ms;
+
+    if (rule->path.len == 0 || rule->path.data[0] != '/') {
         return tg_rule_reader_fail(reader,
                                    "trigger.path: must be an absolute path, "
                                    "which begins with /");
     }
 
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_globs(reader, values[GLOB]);
-    }
+    rc = tg_rule_reader_read_globs(reader, spec.glob);
 
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_file_events(reader, values[EVENTS]);
-    }
-
-    return rc == TG_OK
-               ? tg_rule_reader_read_number(reader, "trigger.debounceMs",
-                                            values[DEBOUNCE], 0,
-                                            TG_RULE_DEBOUNCE_MS_MAX,
-                                            &rule->debounce_ms)
-               : rc;
+    return rc == TG_OK ? tg_rule_reader_read_file_events(reader, spec.events)
+                       : rc;
 }
 
 static int
-tg_rule_reader_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
+tg_rule_reader_check_event(tg_rule_reader_t *reader, tg_str_t pattern)
 {
-    tg_rule_t *rule;
-    tg_str_t pattern;
-    int rc;
+    const tg_rule_t *rule;
 
     rule = reader->rule;
-    pattern = TG_STR_NONE;
-    rc = tg_rule_reader_read_text(reader, "trigger.source", values[1],
-                                  &rule->source);
-
-    if (rc == TG_OK) {
-        rc = tg_rule_reader_read_text(reader, "trigger.pattern", values[2],
-                                      &pattern);
-    }
-
-    if (rc != TG_OK) {
-        return rc;
-    }
 
     if (rule->type.data == NULL && rule->source.data == NULL
         && pattern.data == NULL)
@@ -213,39 +176,44 @@ tg_rule_reader_read_event(tg_rule_reader_t *reader, const tg_str_t *values)
     return pattern.data == NULL
                ? TG_OK
                : tg_rule_reader_compile_pattern(reader, "trigger.pattern",
-                                                pattern, &rule->pattern);
+                                                pattern,
+                                                &reader->rule->pattern);
 }
 
 int
 tg_rule_reader_read_trigger(tg_rule_reader_t *reader, tg_str_t raw)
 {
-    static const char *const names[] = { "type", "source", "pattern", NULL };
-    tg_str_t values[3];
+    tg_event_trigger_t spec;
     tg_rule_t *rule;
     int rc;
 
     rule = reader->rule;
 
-    if (raw.data == NULL || tg_json_get_members(raw, names, values) != TG_OK) {
-        return tg_rule_reader_fail(reader, "trigger: must be an object");
+    if (tg_json_has_member(raw, TG_STR("type"), TG_JSON_STRING, &rule->type)) {
+        if (tg_json_string_eq(rule->type, TG_STR("cron"))) {
+            rule->type = TG_STR("cron");
+            rule->trigger = TG_TRIGGER_CRON;
+            return tg_rule_reader_read_cron(reader, raw);
+        }
+
+        if (tg_json_string_eq(rule->type, TG_STR("file"))) {
+            rule->type = TG_STR("file");
+            rule->trigger = TG_TRIGGER_FILE;
+            return tg_rule_reader_read_file(reader, raw);
+        }
     }
 
-    rc = tg_rule_reader_read_text(reader, "trigger.type", values[0],
-                                  &rule->type);
+    rc = tg_rule_reader_read_members(reader, "trigger.",
+                                     tg_event_trigger_fields, raw, &spec);
 
     if (rc != TG_OK) {
-        return rc;
+        return rc == TG_MISSING
+                   ? tg_rule_reader_fail(reader, "trigger: must be an object")
+                   : rc;
     }
 
-    if (tg_str_eq(rule->type, TG_STR("cron"))) {
-        rule->trigger = TG_TRIGGER_CRON;
-        return tg_rule_reader_read_cron(reader, raw);
-    }
+    rule->type = spec.type;
+    rule->source = spec.source;
 
-    if (tg_str_eq(rule->type, TG_STR("file"))) {
-        rule->trigger = TG_TRIGGER_FILE;
-        return tg_rule_reader_read_file(reader, raw);
-    }
-
-    return tg_rule_reader_read_event(reader, values);
+    return tg_rule_reader_check_event(reader, spec.pattern);
 }

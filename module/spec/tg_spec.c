@@ -1,6 +1,12 @@
 /* Options of a feature: unset, inherited, and written as JSON. */
 #include "spec/tg_spec.h"
 
+static int
+tg_spec_is_text(const tg_json_field_t *field)
+{
+    return field->type <= TG_FIELD_STRINGS;
+}
+
 /* Returns the number of an option, or whether its set of numbers is set. */
 static int64_t *
 tg_spec_value(const tg_json_field_t *field, void *object)
@@ -12,7 +18,13 @@ void
 tg_spec_init(const tg_json_field_t *fields, void *object)
 {
     for (; fields->name != NULL; fields++) {
-        if (fields->option != NULL) {
+        if (fields->option == NULL) {
+            continue;
+        }
+
+        if (tg_spec_is_text(fields)) {
+            *(tg_str_t *) (void *) tg_spec_value(fields, object) = TG_STR_NONE;
+        } else {
             *tg_spec_value(fields, object) = fields->type == TG_FIELD_BITS
                                                  ? 0
                                                  : TG_SPEC_UNSET;
@@ -23,19 +35,23 @@ tg_spec_init(const tg_json_field_t *fields, void *object)
 int
 tg_spec_is_set(const tg_json_field_t *field, const void *object)
 {
-    int64_t value;
+    const void *value;
 
-    value = *(const int64_t *) (const void *) ((const char *) object
-                                               + field->offset);
+    value = (const char *) object + field->offset;
 
-    return field->type == TG_FIELD_BITS ? value != 0 : value != TG_SPEC_UNSET;
+    if (tg_spec_is_text(field)) {
+        return ((const tg_str_t *) value)->data != NULL;
+    }
+
+    return *(const int64_t *) value
+           != (field->type == TG_FIELD_BITS ? 0 : TG_SPEC_UNSET);
 }
 
 static void
 tg_spec_set_default(const tg_json_field_t *field, void *object)
 {
     if (field->option != NULL && !tg_spec_is_set(field, object)
-        && field->type != TG_FIELD_BITS)
+        && field->type != TG_FIELD_BITS && !tg_spec_is_text(field))
     {
         *tg_spec_value(field, object) = field->option->initial != 0
                                             ? field->option->initial
@@ -81,6 +97,7 @@ tg_spec_inherit(const tg_json_field_t *fields, void *object, const void *from)
             memcpy(tg_spec_value(fields, object),
                    (const char *) from + fields->offset,
                    fields->type == TG_FIELD_BITS ? sizeof(tg_field_bits_t)
+                   : tg_spec_is_text(fields)     ? sizeof(tg_str_t)
                                                  : sizeof(int64_t));
         }
     }

@@ -23,8 +23,11 @@ typedef enum {
     TG_SPEC_TIME,        /* a time, stored in ms */
     TG_SPEC_TIME_OR_OFF, /* a time, or `off`, stored as 0 */
     TG_SPEC_WORD,        /* one of the member's words, stored as its index */
-    TG_SPEC_FLAG,   /* `on` or `off`, or a parameter without a value: 1 or 0 */
-    TG_SPEC_RATE,   /* `Nr/s` or `Nr/m`, stored as thousandths per minute */
+    TG_SPEC_FLAG,  /* `on` or `off`, or a parameter without a value: 1 or 0 */
+    TG_SPEC_TEXT,  /* a text, stored as a JSON string */
+    TG_SPEC_TEXTS, /* may occur more than once, stored as an array of strings */
+    TG_SPEC_LIST,  /* words and commas, stored as an array of strings */
+    TG_SPEC_RATE,  /* `Nr/s` or `Nr/m`, stored as thousandths per minute */
     TG_SPEC_NUMBERS /* numbers from 0 to 255; the member has the type BITS */
 } tg_spec_syntax_t;
 

@@ -237,7 +237,8 @@ for (@entries) {
     $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
 }
 my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
-    agent => 'task_agent', task => 'server', job => 'tool', output => 'tool');
+    agent => 'task_agent', task => 'server', job => 'tool', output => 'tool',
+    rule => 'automation');
 is_same [ keys %block ], [ keys %table ], 'each table has its block';
 for my $feature (sort keys %block) {
     for my $option (options($table{$feature})) {

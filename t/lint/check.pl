@@ -35,7 +35,7 @@ my %folder = (
     catalog =>
         { folders => [qw(base schema)], system => sub { $c11{ $_[0] } } },
     rule =>
-        { folders => [qw(base schema)], system => sub { $c11{ $_[0] } } },
+        { folders => [qw(base schema spec)], system => sub { $c11{ $_[0] } } },
     spec => { folders => ['base'], system => sub { $c11{ $_[0] } } },
     api  => { folders => [], system => sub { $c11{ $_[0] } } },
     transport => {

@@ -6,6 +6,7 @@
 #include "spec/tg_job_spec.h"
 #include "spec/tg_mcp_server_spec.h"
 #include "spec/tg_output_spec.h"
+#include "spec/tg_rule_spec.h"
 #include "spec/tg_task_spec.h"
 
 HELP_TEST(inherit, "inheritance and JSON")
@@ -63,9 +64,9 @@ test_option(const tg_json_field_t *field, const tg_spec_option_t *option)
     if (option->parameter != NULL) {
         CU_ASSERT_PTR_NULL(option->directive);
         CU_ASSERT_PTR_NULL(option->inherited);
-        CU_ASSERT_PTR_NOT_NULL(field[-1].option);
     } else {
-        CU_ASSERT(option->directive != NULL || option->inherited != NULL);
+        CU_ASSERT(option->directive != NULL || option->inherited != NULL
+                  || option->expected != NULL);
     }
 
     if (option->syntax < TG_SPEC_WORD) {
@@ -111,10 +112,12 @@ test_table(const tg_json_field_t *fields)
 
     for (field = fields; field->name != NULL; field++) {
         CU_ASSERT(field->type != TG_FIELD_INT || field->min < field->max);
-        CU_ASSERT((field->type == TG_FIELD_WORD) == (field->words != NULL));
+        CU_ASSERT(field->type != TG_FIELD_WORD || field->words != NULL);
 
         if (field->option != NULL) {
-            CU_ASSERT(field->type >= TG_FIELD_INT);
+            CU_ASSERT((field->type < TG_FIELD_INT)
+                      == (field->option->syntax >= TG_SPEC_TEXT
+                          && field->option->syntax <= TG_SPEC_LIST));
             CU_ASSERT((field->type == TG_FIELD_BITS)
                       == (field->option->syntax == TG_SPEC_NUMBERS));
             CU_ASSERT((field->words != NULL)
@@ -136,4 +139,9 @@ HELP_TEST(tables, "rows of all features")
     test_table(tg_rate_fields);
     test_table(tg_output_fields);
     test_table(tg_spill_fields);
+    test_table(tg_rule_fields);
+    test_table(tg_rule_action_fields);
+    test_table(tg_cron_trigger_fields);
+    test_table(tg_event_trigger_fields);
+    test_table(tg_file_trigger_fields);
 }

@@ -1,6 +1,8 @@
 /* Directives of options that a table describes; the parser of their values. */
 #include "nginx/config/ngx_tg_spec.h"
 
+#include "base/tg_utf8.h"
+
 /* --- commands --- */
 
 static ngx_command_t *
@@ -146,6 +148,12 @@ ngx_tg_arg_has_name(const ngx_str_t *word, const char *name, ngx_str_t *value)
 }
 
 static int64_t
+ngx_tg_spec_get_min(const tg_json_field_t *field)
+{
+    return field->option->min != 0 ? field->option->min : field->min;
+}
+
+static int64_t
 ngx_tg_spec_get_max(const tg_json_field_t *field)
 {
     return field->type == TG_FIELD_BITS ? 255
@@ -171,7 +179,9 @@ ngx_tg_spec_parse(const tg_json_field_t *field, const ngx_str_t *text,
         words = option->syntax == TG_SPEC_WORD ? field->words : flags;
 
         for (*value = 0; words[*value] != NULL; (*value)++) {
-            if (ngx_strcmp(text->data, words[*value]) == 0) {
+            if (ngx_strcasecmp(text->data, (u_char *) words[*value]) == 0) {
+                *value += option->syntax == TG_SPEC_WORD
+                          && field->type == TG_FIELD_BOOL;
                 return NGX_OK;
             }
         }
@@ -189,9 +199,85 @@ ngx_tg_spec_parse(const tg_json_field_t *field, const ngx_str_t *text,
 
     default:
         return ngx_tg_arg_parse(option->syntax, text,
-                                ngx_max(field->min, option->min),
+                                ngx_tg_spec_get_min(field),
                                 ngx_tg_spec_get_max(field), value);
     }
+}
+
+/* Stores a text as JSON. Returns NGX_OK, or NGX_ERROR if it is invalid. */
+static ngx_int_t
+ngx_tg_spec_store_text(ngx_conf_t *cf, const tg_json_field_t *field,
+                       const ngx_str_t *text, tg_str_t *value)
+{
+    const tg_spec_syntax_t syntax = field->option->syntax;
+
+    u_char *p, *last, *end;
+    ngx_str_t copy;
+    tg_buf_t json;
+    ngx_int_t rc;
+
+    if (text->len == 0 || !tg_utf8_is_valid(ngx_tg_str_from_ngx(text))) {
+        return NGX_ERROR;
+    }
+
+    tg_buf_init(&json, tg_alloc_libc());
+
+    if (value->data != NULL) {
+        tg_buf_append(&json, value->data, value->len - 1);
+        tg_buf_append_char(&json, ',');
+    } else if (syntax != TG_SPEC_TEXT) {
+        tg_buf_append_char(&json, '[');
+    }
+
+    last = text->data + text->len;
+
+    for (p = text->data; p <= last; p = end + 1) {
+        end = syntax == TG_SPEC_LIST ? ngx_strlchr(p, last, ',') : NULL;
+        end = end != NULL ? end : last;
+        tg_buf_append_cstr(&json, p != text->data ? "," : "");
+        tg_json_write_string(&json, tg_str((char *) p, (size_t) (end - p)));
+    }
+
+    tg_buf_append_cstr(&json, syntax != TG_SPEC_TEXT ? "]" : "");
+    rc = ngx_tg_conf_copy_buf(cf, &json, &copy);
+    tg_buf_deinit(&json);
+
+    if (rc == NGX_OK) {
+        *value = ngx_tg_str_from_ngx(&copy);
+    }
+
+    return rc;
+}
+
+/* Stores the value of a row. Returns NGX_OK, or NGX_ERROR if it is invalid. */
+static ngx_int_t
+ngx_tg_spec_store(ngx_conf_t *cf, const tg_json_field_t *field,
+                  const ngx_str_t *text, void *object)
+{
+    tg_field_bits_t *bits;
+    int64_t number;
+    void *value;
+
+    value = (u_char *) object + field->offset;
+
+    if (field->type <= TG_FIELD_STRINGS) {
+        return ngx_tg_spec_store_text(cf, field, text, value);
+    }
+
+    if (ngx_tg_spec_parse(field, text, &number) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (field->type != TG_FIELD_BITS) {
+        *(int64_t *) value = number;
+        return NGX_OK;
+    }
+
+    bits = value;
+    bits->is_set = 1;
+    bits->bits[number / 32] |= UINT32_C(1) << number % 32;
+
+    return NGX_OK;
 }
 
 /* --- error messages --- */
@@ -218,9 +304,14 @@ ngx_tg_spec_conf_error(ngx_conf_t *cf, ngx_command_t *cmd,
                        const tg_json_field_t *field, const tg_json_field_t *row,
                        const ngx_str_t *word)
 {
-    static const char *const nouns[] = { "size",  "size", "number",
-                                         "time",  "time", "value",
-                                         "value", "rate", "status" };
+    static const char *const nouns[] = {
+        [TG_SPEC_SIZE] = "size",        [TG_SPEC_SIZE_OR_OFF] = "size",
+        [TG_SPEC_NUMBER] = "number",    [TG_SPEC_TIME] = "time",
+        [TG_SPEC_TIME_OR_OFF] = "time", [TG_SPEC_WORD] = "value",
+        [TG_SPEC_FLAG] = "value",       [TG_SPEC_TEXT] = "value",
+        [TG_SPEC_TEXTS] = "value",      [TG_SPEC_LIST] = "value",
+        [TG_SPEC_RATE] = "rate",        [TG_SPEC_NUMBERS] = "status",
+    };
 
     const tg_spec_option_t *option;
     u_char text[512], list[64], *p;
@@ -240,7 +331,7 @@ ngx_tg_spec_conf_error(ngx_conf_t *cf, ngx_command_t *cmd,
         p = ngx_slprintf(text, text + sizeof(text), "\"on\" or \"off\"");
     } else {
         p = ngx_slprintf(text, text + sizeof(text), "%L to %L",
-                         ngx_max(field->min, option->min),
+                         ngx_tg_spec_get_min(field),
                          ngx_tg_spec_get_max(field));
     }
 
@@ -264,9 +355,8 @@ ngx_tg_spec_find_parameter(const tg_json_field_t *field, const ngx_str_t *word,
 {
     const tg_spec_option_t *option;
 
-    for (field++; (option = field->option) != NULL && option->parameter != NULL;
-         field++)
-    {
+    for (; (option = field->option) != NULL && option->parameter != NULL;
+         field++) {
         if (option->syntax == TG_SPEC_FLAG
                 ? ngx_strcmp(word->data, option->parameter) == 0
                 : ngx_tg_arg_has_name(word, option->parameter, value))
@@ -279,35 +369,74 @@ ngx_tg_spec_find_parameter(const tg_json_field_t *field, const ngx_str_t *word,
 }
 
 /*
- * Sets a parameter. Returns NULL, or the row whose error message applies: the
- * first parameter's if there is none of this name.
+ * Sets a parameter of the directive whose first row is `field`; `first` is the
+ * row of the first parameter, whose error message applies to other words.
  */
-static const tg_json_field_t *
-ngx_tg_spec_set_parameter(const tg_json_field_t *field, const ngx_str_t *word,
+static char *
+ngx_tg_spec_set_parameter(ngx_conf_t *cf, ngx_command_t *cmd,
+                          const tg_json_field_t *field,
+                          const tg_json_field_t *first, const ngx_str_t *word,
                           void *object)
 {
     const tg_json_field_t *row;
     ngx_str_t value;
-    int64_t number;
 
-    row = ngx_tg_spec_find_parameter(field, word, &value);
+    row = ngx_tg_spec_find_parameter(first, word, &value);
 
     if (row == NULL) {
-        return field + 1;
+        return ngx_tg_spec_conf_error(cf, cmd, field, first, word);
     }
 
-    number = 1;
-
-    if (tg_spec_is_set(row, object)
-        || (row->option->syntax != TG_SPEC_FLAG
-            && ngx_tg_spec_parse(row, &value, &number) != NGX_OK))
-    {
-        return row;
+    if (row->option->syntax != TG_SPEC_TEXTS && tg_spec_is_set(row, object)) {
+        return field->option->noun != NULL && *field->option->noun == '\0'
+                   ? ngx_tg_spec_conf_error(cf, cmd, field, row, word)
+                   : ngx_tg_conf_error(cf,
+                                       "invalid parameter \"%V\" in \"%V\"; "
+                                       "it is given twice",
+                                       word, &cmd->name);
     }
 
-    *(int64_t *) (void *) ((u_char *) object + row->offset) = number;
+    if (row->option->syntax == TG_SPEC_FLAG) {
+        *(int64_t *) (void *) ((u_char *) object + row->offset) = 1;
+        return NGX_CONF_OK;
+    }
 
-    return NULL;
+    return ngx_tg_spec_store(cf, row, &value, object) == NGX_OK
+               ? NGX_CONF_OK
+               : ngx_tg_spec_conf_error(cf, cmd, field, row, word);
+}
+
+char *
+ngx_tg_spec_set_words(ngx_conf_t *cf, ngx_command_t *cmd, ngx_uint_t i,
+                      const tg_json_field_t *field, void *object)
+{
+    const tg_json_field_t *first;
+    ngx_uint_t is_value;
+    ngx_str_t *value;
+    char *rv;
+
+    value = cf->args->elts;
+    is_value = field->option->parameter == NULL;
+    first = is_value ? field + 1 : field;
+    rv = NGX_CONF_OK;
+
+    for (; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
+        if (!is_value) {
+            rv = ngx_tg_spec_set_parameter(cf, cmd, field, first, &value[i],
+                                           object);
+            continue;
+        }
+
+        if (ngx_tg_spec_store(cf, field, &value[i], object) != NGX_OK) {
+            rv = ngx_tg_spec_conf_error(cf, cmd, field, field, &value[i]);
+        }
+
+        is_value = field->type == TG_FIELD_BITS;
+    }
+
+    tg_spec_set_parameter_defaults(field, object);
+
+    return rv;
 }
 
 char *
@@ -322,42 +451,11 @@ ngx_tg_spec_set(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     const tg_json_field_t *field = cmd->post;
 
-    const tg_json_field_t *wrong;
-    tg_field_bits_t *set;
-    ngx_str_t *value;
-    ngx_uint_t i;
-    int64_t number;
     void *object;
 
     object = (u_char *) conf + cmd->offset;
 
-    if (tg_spec_is_set(field, object)) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    set = (tg_field_bits_t *) (void *) ((u_char *) object + field->offset);
-
-    for (i = 1; i < cf->args->nelts; i++) {
-        wrong = NULL;
-
-        if (i > 1 && field->type != TG_FIELD_BITS) {
-            wrong = ngx_tg_spec_set_parameter(field, &value[i], object);
-        } else if (ngx_tg_spec_parse(field, &value[i], &number) != NGX_OK) {
-            wrong = field;
-        } else if (field->type == TG_FIELD_BITS) {
-            set->is_set = 1;
-            set->bits[number / 32] |= UINT32_C(1) << number % 32;
-        } else {
-            *(int64_t *) (void *) set = number;
-        }
-
-        if (wrong != NULL) {
-            return ngx_tg_spec_conf_error(cf, cmd, field, wrong, &value[i]);
-        }
-    }
-
-    tg_spec_set_parameter_defaults(field, object);
-
-    return NGX_CONF_OK;
+    return tg_spec_is_set(field, object)
+               ? "is duplicate"
+               : ngx_tg_spec_set_words(cf, cmd, 1, field, object);
 }

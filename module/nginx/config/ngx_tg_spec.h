@@ -23,6 +23,13 @@ void ngx_tg_spec_add_commands(ngx_command_t *commands,
 /* Parses a directive; cmd->post is its tg_json_field_t. */
 char *ngx_tg_spec_set(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+/*
+ * Sets the option of a row, and the parameters after it, from word i on; if the
+ * row is a parameter, all words are parameters.
+ */
+char *ngx_tg_spec_set_words(ngx_conf_t *cf, ngx_command_t *cmd, ngx_uint_t i,
+                            const tg_json_field_t *field, void *object);
+
 /* Logs that word i of a directive is invalid. Returns NGX_CONF_ERROR. */
 char *ngx_tg_spec_reject(ngx_conf_t *cf, ngx_command_t *cmd, ngx_uint_t i);
 

@@ -10,7 +10,8 @@ static char *ngx_tg_automation_read_block(ngx_conf_t *cf, ngx_command_t *cmd,
 #define ngx_tg_automation_offset(field)                                        \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_automation_t, field)
 
-static ngx_command_t ngx_tg_automation_commands[] = {
+/* Space for the directives of the options. */
+static ngx_command_t ngx_tg_automation_commands[24] = {
 
     { ngx_string("automation"),
       NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
@@ -39,23 +40,22 @@ static ngx_command_t ngx_tg_automation_commands[] = {
     { ngx_string("secret"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
       ngx_tg_automation_set_secret, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("priority"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
-      ngx_tg_automation_set_priority, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("cooldown"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
-      ngx_tg_automation_set_cooldown, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("approval"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
-      ngx_tg_automation_set_approval, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("enabled"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_FLAG,
-      ngx_conf_set_flag_slot, ngx_tg_automation_offset(enabled), NULL },
-
     { ngx_string("description"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
       ngx_conf_set_str_slot, ngx_tg_automation_offset(description), NULL },
 
     ngx_null_command
 };
+
+__attribute__((constructor)) static void
+ngx_tg_automation_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_fields,
+                             NGX_STREAM_AUTOMATION_CONF,
+                             offsetof(ngx_tg_automation_t, rule), NULL);
+    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_action_fields,
+                             NGX_STREAM_AUTOMATION_CONF,
+                             offsetof(ngx_tg_automation_t, options), NULL);
+}
 
 ngx_module_t ngx_tg_automation_module = NGX_TG_HANDLER_MODULE(
     ngx_tg_automation_commands);
@@ -74,7 +74,9 @@ ngx_tg_automation_check(const ngx_tg_automation_t *automation)
         return "has no action; write \"agent\", \"notify\" or \"webhook\"";
     }
 
-    if (automation->has_priority && !automation->is_agent) {
+    if (tg_spec_find_set(tg_rule_action_fields, &automation->options) != NULL
+        && !automation->is_agent)
+    {
         return "has a \"priority\", which only an \"agent\" has; remove it";
     }
 
@@ -91,22 +93,13 @@ ngx_tg_automation_write_json(const ngx_tg_automation_t *automation,
     tg_json_add_string(json, "id", ngx_tg_str_from_ngx(&automation->name));
     tg_json_add_string(json, "description",
                        ngx_tg_str_from_ngx(&automation->description));
-    tg_buf_append_cstr(json,
-                       automation->enabled == 0 ? ",\"enabled\":false" : "");
-    tg_buf_append_cstr(json, automation->needs_approval
-                                 ? ",\"requiresApproval\":true"
-                                 : "");
-    tg_json_add_int(json, "cooldownMs", (int64_t) automation->cooldown * 1000);
+    tg_spec_write(tg_rule_fields, &automation->rule, json);
     tg_json_add_raw(json, "trigger", ngx_tg_str_from_ngx(&automation->trigger));
     tg_buf_append_cstr(json, ",\"conditions\":[");
     tg_buf_append_str(json, ngx_tg_str_from_ngx(&automation->conditions));
     tg_buf_append_char(json, ']');
     tg_json_add_raw(json, "action", ngx_tg_str_from_ngx(&automation->action));
-
-    if (automation->is_agent) {
-        tg_json_add_int(json, "priority", automation->priority);
-    }
-
+    tg_spec_write(tg_rule_action_fields, &automation->options, json);
     tg_buf_append_cstr(json, "}}");
 }
 
@@ -168,8 +161,8 @@ ngx_tg_automation_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     automation->name = value[1];
-    automation->enabled = NGX_CONF_UNSET;
-    automation->cooldown = 0;
+    tg_spec_init(tg_rule_fields, &automation->rule);
+    tg_spec_init(tg_rule_action_fields, &automation->options);
     ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
                sizeof(void *) * ngx_stream_max_module);
     confs[ngx_tg_automation_module.ctx_index] = automation;

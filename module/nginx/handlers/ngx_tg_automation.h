@@ -26,13 +26,10 @@ typedef struct {
     ngx_str_t action;     /* a JSON object without its closing brace */
     ngx_str_t secret;     /* the secret itself, not JSON */
     ngx_str_t description;
-    ngx_int_t priority;
-    time_t cooldown;
-    ngx_flag_t enabled;
-    ngx_uint_t needs_approval;
+    tg_rule_spec_t rule; /* the members that directives set */
+    tg_rule_action_t options;
     ngx_uint_t is_agent;   /* the action is `agent` */
     ngx_uint_t is_webhook; /* the action is `webhook` */
-    ngx_uint_t has_priority;
 } ngx_tg_automation_t;
 
 /* A rule of a server, as the runner receives it. */
@@ -53,12 +50,6 @@ char *ngx_tg_automation_set_action(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 char *ngx_tg_automation_set_secret(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
-char *ngx_tg_automation_set_priority(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-char *ngx_tg_automation_set_cooldown(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-char *ngx_tg_automation_set_approval(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
 char *ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 
