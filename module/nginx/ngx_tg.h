@@ -24,7 +24,7 @@
 #include <ngx_stream.h>
 
 #include "protocol/tg_caller.h"
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 #include "catalog/tg_template.h"
 #include "schema/tg_schema.h"
 #include "spec/tg_job_spec.h"

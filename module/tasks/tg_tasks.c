@@ -4,6 +4,7 @@
 #include "tasks/engine/tg_engine.h"
 
 #include "base/tg_json.h"
+#include "protocol/tg_peer.h"
 
 #include <stdlib.h>
 

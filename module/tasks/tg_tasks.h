@@ -6,7 +6,7 @@
 #ifndef TG_TASKS_H
 #define TG_TASKS_H
 
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 #include "runner/http/tg_http.h"
 #include "runner/jobs/tg_job.h"
 #include "runner/process/tg_programs.h"

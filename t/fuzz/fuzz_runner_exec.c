@@ -15,6 +15,7 @@
 #include "runner/output/tg_output_store.h"
 #include "runner/jobs/tg_job_detach.h"
 #include "runner/jobs/tg_job_call.h"
+#include "protocol/tg_peer.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,6 +9,7 @@
 
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/main/tg_worker_conn.h"
+#include "protocol/tg_peer.h"
 
 #define WORLD_KEY "key-000000000000"
 #define WORLD_METHODS 5

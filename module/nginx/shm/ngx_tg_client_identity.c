@@ -1,4 +1,5 @@
 #include "nginx/shm/ngx_tg_client_identity.h"
+#include "protocol/tg_peer.h"
 
 void
 ngx_tg_client_identity_set(ngx_tg_client_identity_t *identity,

@@ -1,5 +1,6 @@
 /* Checks of a new call: load of the runner, params and limits. */
 #include "runner/jobs/tg_job_call.h"
+#include "protocol/tg_peer.h"
 
 /* Responds with a failure and returns 1 if there are too many calls. */
 static int

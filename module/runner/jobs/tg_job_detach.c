@@ -2,6 +2,7 @@
 #include "runner/jobs/tg_job_detach.h"
 
 #include "base/tg_json.h"
+#include "protocol/tg_peer.h"
 
 static void tg_jobs_on_detach_timer(uv_timer_t *timer);
 

@@ -1,5 +1,6 @@
 /* Progress notifications and the response of a job. */
 #include "runner/jobs/tg_job.h"
+#include "protocol/tg_peer.h"
 
 int
 tg_job_is_wanted(const tg_job_t *job)

@@ -3,6 +3,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "protocol/tg_peer.h"
 
 void
 tg_job_result_write(tg_buf_t *json, const tg_outcome_t *outcome,

@@ -8,7 +8,7 @@
 #ifndef TG_JOB_RESULT_H
 #define TG_JOB_RESULT_H
 
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 #include "runner/jobs/tg_job_params.h"
 
 /* Message of the failure that replaces a result for which memory is missing. */

@@ -8,7 +8,7 @@
 #define TG_JOBS_H
 
 #include "base/tg_list.h"
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 #include "runner/jobs/tg_limit.h"
 #include "transport/tg_uv_sched.h"
 

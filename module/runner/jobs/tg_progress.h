@@ -11,7 +11,7 @@
 #define TG_PROGRESS_H
 
 #include "base/tg_buf.h"
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 
 /* Maximum length of a line in bytes, without its newline. */
 #define TG_PROGRESS_LINE_MAX 65536

@@ -16,6 +16,7 @@
 #include "runner/jobs/tg_job_call.h"
 #include "runner/jobs/tg_job_status.h"
 #include "runner/main/tg_runner_socket.h"
+#include "protocol/tg_peer.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #include "runner/mcp/tg_list_cache.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
+#include "protocol/tg_peer.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_server_notify.h"
 #include "runner/jobs/tg_job_result.h"
+#include "protocol/tg_peer.h"
 
 #include <stdlib.h>
 

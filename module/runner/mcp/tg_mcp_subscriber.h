@@ -2,7 +2,7 @@
 #ifndef TG_MCP_SUBSCRIBER_H
 #define TG_MCP_SUBSCRIBER_H
 
-#include "protocol/tg_peer.h"
+#include "protocol/tg_request.h"
 #include "runner/mcp/tg_mcp_server.h"
 
 /* Handles `mcp_watch`: adds the peer as a subscriber, maybe of a new server. */

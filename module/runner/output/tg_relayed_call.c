@@ -5,6 +5,7 @@
 #include "runner/output/tg_relayed_result.h"
 #include "runner/jobs/tg_job_detach.h"
 #include "runner/jobs/tg_job_call.h"
+#include "protocol/tg_peer.h"
 
 #include <stdlib.h>
 

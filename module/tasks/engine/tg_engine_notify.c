@@ -6,6 +6,7 @@
 
 #include "base/tg_json.h"
 #include "tasks/engine/tg_engine_impl.h"
+#include "protocol/tg_peer.h"
 
 void
 tg_task_begin_params(tg_buf_t *params, int64_t id, tg_str_t agent)
