@@ -2,7 +2,7 @@
  * The validating JSON cursor: strings and containers are scanned with SIMD
  * where possible; the rest is short and is read byte by byte.
  */
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 #include "base/tg_json_inline.h"
 
 /* Minimum remaining text for SIMD blocks, whose setup takes time. */

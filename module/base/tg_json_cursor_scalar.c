@@ -1,5 +1,5 @@
 /* Validation of JSON strings, numbers, and the words true, false, null. */
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 
 #include "base/tg_scan.h"
 

@@ -2,7 +2,7 @@
  * Escaping of text for JSON strings, with variants for large texts, for many
  * short escapes, and for binary data.
  */
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 #include "base/simd/tg_scan_inline.h"
 
 /* Returns the character of a short escape, or 0 if c needs \u. */

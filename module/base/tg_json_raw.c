@@ -1,5 +1,5 @@
 /* Decoding, comparing, lookup and compact output of validated JSON. */
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 
 #include "base/tg_number.h"
 #include "base/simd/tg_scan_inline.h"

@@ -1,5 +1,5 @@
 /* Translates ECMA-262 patterns to PCRE2: groups, quantifiers, references. */
-#include "schema/tg_pattern_internal.h"
+#include "schema/tg_pattern_impl.h"
 
 /* Result of a scan of the whole pattern for groups. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* Translates ECMA-262 patterns to PCRE2: escapes and character classes. */
-#include "schema/tg_pattern_internal.h"
+#include "schema/tg_pattern_impl.h"
 
 #include "base/tg_utf8.h"
 

@@ -8,7 +8,7 @@
 
 #include "../unit/base_json_ref.h"
 
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 #include "base/tg_number.h"
 #include "base/tg_utf8.h"
 

@@ -7,7 +7,7 @@
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* JSON block operations with AVX-512: one register per block. */
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 

@@ -26,7 +26,7 @@
 #ifndef TG_JSON_BLOCK_H
 #define TG_JSON_BLOCK_H
 
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 #include "base/tg_scan.h"
 
 /* Bytes that a block load may need, with the padding for comparisons. */

@@ -5,7 +5,7 @@
 #ifndef TG_JSON_BLOCK_SCALARS_H
 #define TG_JSON_BLOCK_SCALARS_H
 
-#include "base/tg_json_internal.h"
+#include "base/tg_json_impl.h"
 
 /*
  * State between two blocks, carries are 1 or 0. Letters are rare and therefore

@@ -1,6 +1,6 @@
 /* Shared by tg_pattern.c and tg_pattern_escape.c. */
-#ifndef TG_PATTERN_INTERNAL_H
-#define TG_PATTERN_INTERNAL_H
+#ifndef TG_PATTERN_IMPL_H
+#define TG_PATTERN_IMPL_H
 
 #include "schema/tg_pattern.h"
 

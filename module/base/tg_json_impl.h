@@ -2,8 +2,8 @@
  * Parts of the JSON cursor, for tg_json_*.c only. A skip function returns TG_OK
  * with pos after the skipped text, or fails the cursor.
  */
-#ifndef TG_JSON_INTERNAL_H
-#define TG_JSON_INTERNAL_H
+#ifndef TG_JSON_IMPL_H
+#define TG_JSON_IMPL_H
 
 #include "base/tg_json.h"
 
