@@ -147,6 +147,8 @@ sub check_include {
         return;
     }
     my ($other) = $name =~ m{^(\w+)/};
+    complain($file, $line, "$name is for its own folder")
+        if $name =~ m{^(.*)/\w+_impl\.h$} && $file !~ m{^module/\Q$1\E/};
     if (!defined $other) {
         complain($file, $line, qq(write "FOLDER/$name"));
     } elsif ($other ne $folder
