@@ -59,9 +59,8 @@ struct ngx_tg_call_s {
 };
 
 /*
- * Ends a call and frees it. A NULL outcome sends no response: the call was
- * cancelled, its client is gone, or it moved to another worker. If the runner
- * stores a large result first, the call ends after that.
+ * Ends a call and frees it, after a large result is stored. A NULL outcome
+ * sends no response: cancelled, client gone, or moved to another worker.
  */
 void ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome);
 
@@ -69,10 +68,7 @@ void ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome);
 void ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure,
                       const char *text);
 
-/*
- * Ends a call with its handler's output, parsed according to the tool's
- * `output` directive; output that cannot be parsed becomes a failure.
- */
+/* Ends a call with its handler's output, parsed as `output` says. */
 void ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes);
 
 /*
@@ -83,10 +79,7 @@ void ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes);
  */
 ngx_int_t ngx_tg_call_defer(ngx_tg_call_t *call);
 
-/*
- * Sends a progress notification for the call and restarts its watchdog. The
- * values are raw JSON, or absent.
- */
+/* Sends progress and restarts the watchdog. Values: raw JSON, or absent. */
 void ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
                                tg_str_t total, tg_str_t message);
 
@@ -164,29 +157,19 @@ void ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params);
 
 /*
  * Appends a random token by which the task store recognizes a repeated
- * submission. Returns 1, or 0: no token, so the submission must not be
- * repeated.
+ * submission. Returns 0 if there is none: it must not be repeated.
  */
 ngx_uint_t ngx_tg_append_submission_token(tg_buf_t *params);
 
-/*
- * Checks whether the call becomes a task, because its tool requires it or the
- * caller requests it.
- */
+/* Checks whether tool or caller want the call to become a task. */
 ngx_uint_t ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
                                           const tg_request_t *request);
 
-/*
- * Makes the runner create a task from the call; job is the raw JSON of the
- * params of `exec`.
- */
+/* Creates a task from the call in the runner; job: raw params of `exec`. */
 void ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments,
                             tg_str_t job);
 
-/*
- * Appends the format and the largest size of the output, for jobs that produce
- * output.
- */
+/* Appends format and largest size of the output of a job. */
 void ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params);
 
 /*
@@ -197,14 +180,10 @@ void ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params);
  */
 ngx_uint_t ngx_tg_call_store_result(ngx_tg_call_t *call, tg_outcome_t *outcome);
 
-/* Function type of ngx_tg_call_store_result(), which stores large results. */
 typedef ngx_uint_t (*ngx_tg_store_result_pt)(ngx_tg_call_t *call,
                                              tg_outcome_t *outcome);
 
-/*
- * Sets the function that stores large results, before the first call of the
- * worker.
- */
+/* Sets the function that stores large results, before the first call. */
 void ngx_tg_calls_init_process(ngx_tg_store_result_pt store);
 
 /* Frees the worker's cached call and logs the totals of its calls. */

@@ -90,30 +90,18 @@ ngx_int_t ngx_tg_call_save_for_log(ngx_tg_call_t *call,
                                    const ngx_tg_tool_t *tool,
                                    tg_str_t arguments);
 
-/*
- * Writes the log lines of an ended call, unless its session is in another
- * worker.
- */
+/* Logs an ended call, unless its session is in another worker. */
 void ngx_tg_call_log_end(ngx_tg_call_t *call,
                          const ngx_tg_call_record_t *record);
 
-/*
- * Returns the rule with the name that limits and the runner use, or
- * NGX_TG_RULE_NONE.
- */
+/* Returns the rule with a name of limits or the runner, or ..._NONE. */
 ngx_tg_call_rule_t ngx_tg_call_rule_find(tg_str_t name);
 
-/*
- * Fills in the record of a call that was just answered with an outcome, or with
- * none (NULL), and counts the end of the call.
- */
+/* Makes the record of an answered call and counts its end. */
 void ngx_tg_call_make_record(ngx_tg_call_t *call, const tg_outcome_t *outcome,
                              ngx_tg_call_record_t *record);
 
-/*
- * Fills in the record of a call that is killed with its worker. Does not count
- * the call: another worker does.
- */
+/* Makes the record of a killed call, which another worker counts. */
 void ngx_tg_call_make_killed_record(const ngx_tg_call_t *call,
                                     ngx_tg_call_record_t *record);
 
@@ -126,9 +114,7 @@ tg_run_stats_t ngx_tg_call_get_run_stats(const ngx_tg_call_t *call);
 /* Counts a call that begins. */
 void ngx_tg_calls_count_begun(void);
 
-/*
- * Logs how many calls began and how they ended; called when the worker exits.
- */
+/* Logs how many calls began and how they ended, at the worker's exit. */
 void ngx_tg_calls_log_totals(ngx_cycle_t *cycle);
 
 /* Copies the trace context of the request, if it is valid. */

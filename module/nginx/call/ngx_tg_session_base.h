@@ -46,44 +46,25 @@ struct ngx_tg_session_base_s {
     unsigned is_gone:1;    /* the client no longer reads responses */
 };
 
-/*
- * Wakes the session because a call has output for it: posts the connection's
- * write event, as if the socket had become writable.
- */
+/* Wakes the session for a call's output, as if the socket were writable. */
 static ngx_inline void
 ngx_tg_session_base_wake(ngx_tg_session_base_t *base)
 {
     ngx_post_event(base->connection->write, &ngx_posted_events);
 }
 
-/*
- * Starts a call of a request: a callback of tg_peer_ops_t whose host is the
- * ngx_tg_session_base_t.
- */
-void ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request);
+/* --- callbacks of tg_peer_ops_t; host is the ngx_tg_session_base_t --- */
 
-/* Rejects a call of an unknown tool or method: a callback of tg_peer_ops_t. */
+void ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request);
 void ngx_tg_call_reject_unknown(void *host, tg_peer_t *peer,
                                 tg_request_t *request);
-
-/* Ends a deferred call without a response: a callback of tg_peer_ops_t. */
 void ngx_tg_call_cancel(void *host, tg_call_t *deferred);
-
-/* Logs a text of the peer at level info: a callback of tg_peer_ops_t. */
 void ngx_tg_session_base_on_log(void *host, const char *text);
-
-/*
- * Forwards the client's response to a server request to the runner: a callback
- * of tg_peer_ops_t.
- */
 void ngx_tg_call_on_client_response(void *host, uint64_t tag,
                                     const tg_message_t *message);
-
-/*
- * Checks whether the session's client may see and call an entry: a callback of
- * tg_peer_ops_t.
- */
 int ngx_tg_session_base_can_see(void *host, const tg_catalog_entry_t *entry);
+
+/* --- the client, its rights and its token --- */
 
 /*
  * Reads the credentials of a connection's client, without groups. NGX_OK, or
