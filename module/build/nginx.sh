@@ -91,7 +91,7 @@ nginx_configure_args() {
 module_cc_opt() {
     local san="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined"
     if [ -n "$SAN" ]; then
-        say "-g $san -fno-sanitize-recover=all"
+        say "-g1 $san -fno-sanitize-recover=all"
     else
         # What hardens it comes from `config`, for all who use that.  Nobody
         # replaces a function of the module's, so that calls may be inlined.

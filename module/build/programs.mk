@@ -24,11 +24,11 @@ WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wvla -Wundef \
 	-Wformat=2 -Wformat-nonliteral
 
 ifeq ($(SAN),1)
-OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+OPT := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 LDOPT := -fsanitize=address,undefined
 else ifeq ($(TSAN),1)
-OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+OPT := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 LDOPT := -fsanitize=thread
 else ifeq ($(FUZZ),1)
 OPT := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
