@@ -1,205 +1,352 @@
-/* The metaschemas of 2020-12, from the specification, without annotations. */
+/*
+ * The metaschemas from the specifications, without annotations. All macros are
+ * JSON; each draft redefines what differs from the drafts before it.
+ */
 #include "schema/tg_schema_node.h"
 
 #define TG_META_2020_BASE "https://json-schema.org/draft/2020-12/"
 #define TG_META_2019_BASE "https://json-schema.org/draft/2019-09/"
 
-#define TG_META_USES(name) "\"" TG_META_2020_BASE "vocab/" name "\":true"
+/* 2020-12 has a vocabulary for each of these. */
+#define TG_META_V_2019_FORMAT                                                  \
+    (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
 
-#define TG_META_SCHEMA(id, vocabularies, rest)                                 \
-    "{\"$schema\":\"" TG_META_2020_BASE                                        \
-    "schema\",\"$id\":\"" TG_META_2020_BASE id                                 \
-    "\",\"$dynamicAnchor\":\"meta\",\"type\":[\"object\",\"boolean\"],"        \
-    "\"$vocabulary\":{" vocabularies "}," rest
+/* clang-format off */
 
-/* A metaschema of one vocabulary. */
-#define TG_META_PART(name, rest)                                               \
-    TG_META_SCHEMA("meta/" name, TG_META_USES(name), rest)
+/* Returns JSON, in which macros are replaced, as a string. */
+#define TG_META_TEXT(...) #__VA_ARGS__
+#define TG_META_JSON(...) TG_META_TEXT(__VA_ARGS__)
 
-static const char tg_meta_schema[] = TG_META_SCHEMA(
-    "schema",
-    "\"" TG_META_2020_BASE "vocab/core\":true,\"" TG_META_2020_BASE
-    "vocab/applicator\":true,\"" TG_META_2020_BASE
-    "vocab/unevaluated\":true,\"" TG_META_2020_BASE
-    "vocab/validation\":true,\"" TG_META_2020_BASE
-    "vocab/meta-data\":true,\"" TG_META_2020_BASE
-    "vocab/format-annotation\":true,\"" TG_META_2020_BASE
-    "vocab/content\":true",
-    "\"allOf\":[{\"$ref\":\"meta/core\"},{\"$ref\":\"meta/applicator\"},{"
-    "\"$ref\":\"meta/unevaluated\"},{\"$ref\":\"meta/validation\"},{\"$ref\":"
-    "\"meta/meta-data\"},{\"$ref\":\"meta/format-annotation\"},{\"$ref\":"
-    "\"meta/content\"}],\"properties\":{\"definitions\":{\"type\":\"object\","
-    "\"additionalProperties\":{\"$dynamicRef\":\"#meta\"}},\"dependencies\":{"
-    "\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[{\"$dynamicRef\""
-    ":\"#meta\"},{\"$ref\":\"meta/validation#/$defs/stringArray\"}]}},"
-    "\"$recursiveAnchor\":{\"$ref\":\"meta/core#/$defs/anchorString\"},"
-    "\"$recursiveRef\":{\"$ref\":\"meta/core#/$defs/uriReferenceString\"}}}");
+#define STRING {"type": "string"}
+#define NUMBER {"type": "number"}
+#define BOOLEAN {"type": "boolean"}
+#define FORMAT(name) {"type": "string", "format": name}
+#define LIST(...) {"type": "array", "items": __VA_ARGS__}
+#define MAP(...) {"type": "object", "additionalProperties": __VA_ARGS__}
+#define ANY(...) {"anyOf": [__VA_ARGS__]}
 
-static const char tg_meta_core[] = TG_META_PART(
-    "core",
-    "\"properties\":{\"$id\":{\"$ref\":\"#/$defs/uriReferenceString\","
-    "\"pattern\":\"^[^#]*#?$\"},\"$schema\":{\"$ref\":\"#/$defs/uriString\"},"
-    "\"$ref\":{\"$ref\":\"#/$defs/uriReferenceString\"},\"$anchor\":{\"$ref\":"
-    "\"#/$defs/anchorString\"},\"$dynamicRef\":{\"$ref\":"
-    "\"#/$defs/uriReferenceString\"},\"$dynamicAnchor\":{\"$ref\":"
-    "\"#/$defs/anchorString\"},\"$vocabulary\":{\"type\":\"object\","
-    "\"propertyNames\":{\"$ref\":\"#/$defs/uriString\"},"
-    "\"additionalProperties\":{\"type\":\"boolean\"}},\"$comment\":{\"type\":"
-    "\"string\"},\"$defs\":{\"type\":\"object\",\"additionalProperties\":{"
-    "\"$dynamicRef\":\"#meta\"}}},\"$defs\":{\"anchorString\":{\"type\":"
-    "\"string\",\"pattern\":\"^[A-Za-z_][-A-Za-z0-9._]*$\"},\"uriString\":{"
-    "\"type\":\"string\",\"format\":\"uri\"},\"uriReferenceString\":{\"type\":"
-    "\"string\",\"format\":\"uri-reference\"}}}");
+#define SIZE_DEFINITION {"type": "integer", "minimum": 0}
+#define SCHEMAS_DEFINITION {"type": "array", "minItems": 1, "items": SELF}
+#define STRINGS_DEFINITION                                                     \
+    {"type": "array", "items": STRING, "uniqueItems": true}
+#define TYPES_DEFINITION                                                       \
+    {"enum": ["array", "boolean", "integer", "null", "number", "object",       \
+              "string"]}
 
-static const char tg_meta_applicator[] = TG_META_PART(
-    "applicator",
-    "\"properties\":{\"prefixItems\":{\"$ref\":\"#/$defs/schemaArray\"},"
-    "\"items\":{\"$dynamicRef\":\"#meta\"},\"contains\":{\"$dynamicRef\":"
-    "\"#meta\"},\"additionalProperties\":{\"$dynamicRef\":\"#meta\"},"
-    "\"properties\":{\"type\":\"object\",\"additionalProperties\":{"
-    "\"$dynamicRef\":\"#meta\"}},\"patternProperties\":{\"type\":\"object\","
-    "\"additionalProperties\":{\"$dynamicRef\":\"#meta\"},\"propertyNames\":{"
-    "\"format\":\"regex\"}},\"dependentSchemas\":{\"type\":\"object\","
-    "\"additionalProperties\":{\"$dynamicRef\":\"#meta\"}},\"propertyNames\":{"
-    "\"$dynamicRef\":\"#meta\"},\"if\":{\"$dynamicRef\":\"#meta\"},\"then\":{"
-    "\"$dynamicRef\":\"#meta\"},\"else\":{\"$dynamicRef\":\"#meta\"},\"allOf\""
-    ":{\"$ref\":\"#/$defs/schemaArray\"},\"anyOf\":{\"$ref\":"
-    "\"#/$defs/schemaArray\"},\"oneOf\":{\"$ref\":\"#/$defs/schemaArray\"},"
-    "\"not\":{\"$dynamicRef\":\"#meta\"}},\"$defs\":{\"schemaArray\":{\"type\""
-    ":\"array\",\"minItems\":1,\"items\":{\"$dynamicRef\":\"#meta\"}}}}");
+#define TYPE_RULE                                                              \
+    "type": ANY(TYPES, {"type": "array", "items": TYPES, "minItems": 1,        \
+                        "uniqueItems": true})
+#define SIZE_RULES                                                             \
+    "maxLength": SIZE, "minLength": SIZE_OR_0, "maxItems": SIZE,               \
+    "minItems": SIZE_OR_0, "maxProperties": SIZE, "minProperties": SIZE_OR_0
+#define VALIDATION_RULES                                                       \
+    TYPE_RULE, SIZE_RULES, "maximum": NUMBER, "minimum": NUMBER,               \
+    "exclusiveMaximum": EXCLUSIVE, "exclusiveMinimum": EXCLUSIVE,              \
+    "pattern": FORMAT("regex"), "uniqueItems": BOOLEAN, "required": STRINGS
+#define LOGIC_RULES                                                            \
+    "allOf": SCHEMAS, "anyOf": SCHEMAS, "oneOf": SCHEMAS, "not": SELF
+#define IF_RULES "if": SELF, "then": SELF, "else": SELF
+#define PATTERN_RULE                                                           \
+    "patternProperties": {"type": "object", "additionalProperties": SELF,      \
+                          "propertyNames": {"format": "regex"}}
+#define DEPENDENCIES "dependencies": MAP(ANY(SELF, STRINGS))
 
-static const char tg_meta_unevaluated[] = TG_META_PART(
-    "unevaluated",
-    "\"properties\":{\"unevaluatedItems\":{\"$dynamicRef\":\"#meta\"},"
-    "\"unevaluatedProperties\":{\"$dynamicRef\":\"#meta\"}}}");
+/* --- drafts 4, 6 and 7 --- */
 
-static const char tg_meta_validation[] = TG_META_PART(
-    "validation",
-    "\"properties\":{\"type\":{\"anyOf\":[{\"$ref\":\"#/$defs/simpleTypes\"},{"
-    "\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/simpleTypes\"},"
-    "\"minItems\":1,\"uniqueItems\":true}]},\"const\":true,\"enum\":{\"type\":"
-    "\"array\",\"items\":true},\"multipleOf\":{\"type\":\"number\","
-    "\"exclusiveMinimum\":0},\"maximum\":{\"type\":\"number\"},"
-    "\"exclusiveMaximum\":{\"type\":\"number\"},\"minimum\":{\"type\":"
-    "\"number\"},\"exclusiveMinimum\":{\"type\":\"number\"},\"maxLength\":{"
-    "\"$ref\":\"#/$defs/nonNegativeInteger\"},\"minLength\":{\"$ref\":"
-    "\"#/$defs/nonNegativeIntegerDefault0\"},\"pattern\":{\"type\":\"string\","
-    "\"format\":\"regex\"},\"maxItems\":{\"$ref\":"
-    "\"#/$defs/nonNegativeInteger\"},\"minItems\":{\"$ref\":"
-    "\"#/$defs/nonNegativeIntegerDefault0\"},\"uniqueItems\":{\"type\":"
-    "\"boolean\"},\"maxContains\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},"
-    "\"minContains\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},"
-    "\"maxProperties\":{\"$ref\":\"#/$defs/nonNegativeInteger\"},"
-    "\"minProperties\":{\"$ref\":\"#/$defs/nonNegativeIntegerDefault0\"},"
-    "\"required\":{\"$ref\":\"#/$defs/stringArray\"},\"dependentRequired\":{"
-    "\"type\":\"object\",\"additionalProperties\":{\"$ref\":"
-    "\"#/$defs/stringArray\"}}},\"$defs\":{\"nonNegativeInteger\":{\"type\":"
-    "\"integer\",\"minimum\":0},\"nonNegativeIntegerDefault0\":{\"$ref\":"
-    "\"#/$defs/nonNegativeInteger\"},\"simpleTypes\":{\"enum\":[\"array\","
-    "\"boolean\",\"integer\",\"null\",\"number\",\"object\",\"string\"]},"
-    "\"stringArray\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-    "\"uniqueItems\":true}}}");
+#define SELF {"$ref": "#"}
+#define TYPES {"$ref": "#/definitions/simpleTypes"}
+#define STRINGS {"$ref": "#/definitions/stringArray"}
+#define SCHEMAS {"$ref": "#/definitions/schemaArray"}
+#define SIZE {"$ref": "#/definitions/positiveInteger"}
+#define SIZE_OR_0 {"$ref": "#/definitions/positiveIntegerDefault0"}
+#define EXCLUSIVE BOOLEAN
+#define OLD_RULES                                                              \
+    VALIDATION_RULES, LOGIC_RULES, DEPENDENCIES, "properties": MAP(SELF),      \
+    "definitions": MAP(SELF), "items": ANY(SELF, SCHEMAS), "format": STRING,   \
+    "title": STRING, "description": STRING
 
-static const char tg_meta_meta_data[] = TG_META_PART(
-    "meta-data",
-    "\"properties\":{\"title\":{\"type\":\"string\"},\"description\":{\"type\""
-    ":\"string\"},\"default\":true,\"deprecated\":{\"type\":\"boolean\"},"
-    "\"readOnly\":{\"type\":\"boolean\"},\"writeOnly\":{\"type\":\"boolean\"},"
-    "\"examples\":{\"type\":\"array\",\"items\":true}}}");
+static const char tg_meta_draft_04[] = TG_META_JSON({
+    "id": "http://json-schema.org/draft-04/schema#",
+    "$schema": "http://json-schema.org/draft-04/schema#",
+    "definitions": {
+        "schemaArray": SCHEMAS_DEFINITION, "simpleTypes": TYPES_DEFINITION,
+        "positiveInteger": SIZE_DEFINITION,
+        "positiveIntegerDefault0": {"allOf": [SIZE, {}]},
+        "stringArray": {"type": "array", "items": STRING, "minItems": 1,
+                        "uniqueItems": true}},
+    "type": "object",
+    "properties": {
+        OLD_RULES, "id": STRING, "$schema": STRING, "default": {},
+        "multipleOf": {"type": "number", "minimum": 0,
+                       "exclusiveMinimum": true},
+        "additionalItems": ANY(BOOLEAN, SELF),
+        "additionalProperties": ANY(BOOLEAN, SELF),
+        "patternProperties": MAP(SELF),
+        "enum": {"type": "array", "minItems": 1, "uniqueItems": true}},
+    "dependencies": {"exclusiveMaximum": ["maximum"],
+                     "exclusiveMinimum": ["minimum"]}});
 
-static const char tg_meta_format_annotation[] = TG_META_PART(
-    "format-annotation", "\"properties\":{\"format\":{\"type\":\"string\"}}}");
+#undef SIZE
+#undef SIZE_OR_0
+#undef EXCLUSIVE
+#define SIZE {"$ref": "#/definitions/nonNegativeInteger"}
+#define SIZE_OR_0 {"$ref": "#/definitions/nonNegativeIntegerDefault0"}
+#define EXCLUSIVE NUMBER
+#define POSITIVE {"type": "number", "exclusiveMinimum": 0}
 
-static const char tg_meta_format_assertion[] = TG_META_PART(
-    "format-assertion", "\"properties\":{\"format\":{\"type\":\"string\"}}}");
+#define TG_META_6_7(uri, any, ...)                                             \
+    TG_META_JSON({                                                             \
+        "$schema": uri, "$id": uri,                                            \
+        "definitions": {                                                       \
+            "schemaArray": SCHEMAS_DEFINITION,                                 \
+            "simpleTypes": TYPES_DEFINITION,                                   \
+            "stringArray": STRINGS_DEFINITION,                                 \
+            "nonNegativeInteger": SIZE_DEFINITION,                             \
+            "nonNegativeIntegerDefault0": {"allOf": [SIZE, {}]}},              \
+        "type": ["object", "boolean"],                                         \
+        "properties": {                                                        \
+            OLD_RULES, PATTERN_RULE, "$id": FORMAT("uri-reference"),           \
+            "$schema": FORMAT("uri"), "$ref": FORMAT("uri-reference"),         \
+            "multipleOf": POSITIVE, "additionalItems": SELF,                   \
+            "contains": SELF, "additionalProperties": SELF,                    \
+            "propertyNames": SELF, "default": any, "const": any,               \
+            "examples": LIST(any), __VA_ARGS__}})
 
-static const char tg_meta_content[] = TG_META_PART(
-    "content", "\"properties\":{\"contentEncoding\":{\"type\":\"string\"},"
-               "\"contentMediaType\":{\"type\":\"string\"},\"contentSchema\":{"
-               "\"$dynamicRef\":\"#meta\"}}}");
+static const char tg_meta_draft_06[] = TG_META_6_7(
+    "http://json-schema.org/draft-06/schema#", {}, "enum": {"type": "array"});
 
-static const struct {
+static const char tg_meta_draft_07[] = TG_META_6_7(
+    "http://json-schema.org/draft-07/schema#", true, "enum": LIST(true),
+    IF_RULES, "$comment": STRING, "readOnly": BOOLEAN,
+    "contentMediaType": STRING, "contentEncoding": STRING);
+
+/* --- 2019-09 and 2020-12 --- */
+
+#undef TYPES
+#undef STRINGS
+#undef SCHEMAS
+#undef SIZE
+#undef SIZE_OR_0
+#define TYPES {"$ref": "#/$defs/simpleTypes"}
+#define STRINGS {"$ref": "#/$defs/stringArray"}
+#define SCHEMAS {"$ref": "#/$defs/schemaArray"}
+#define SIZE {"$ref": "#/$defs/nonNegativeInteger"}
+#define SIZE_OR_0 {"$ref": "#/$defs/nonNegativeIntegerDefault0"}
+
+#define ROOT_RULES                                                             \
+    "definitions": MAP(SELF),                                                  \
+    "dependencies":                                                            \
+        MAP(ANY(SELF, {"$ref": "meta/validation#/$defs/stringArray"}))
+#define APPLICATOR_RULES                                                       \
+    LOGIC_RULES, IF_RULES, PATTERN_RULE, "contains": SELF,                     \
+    "additionalProperties": SELF, "properties": MAP(SELF),                     \
+    "dependentSchemas": MAP(SELF), "propertyNames": SELF
+#define APPLICATOR_DEFINITIONS "$defs": {"schemaArray": SCHEMAS_DEFINITION}
+#define VALIDATION                                                             \
+    "properties": {                                                            \
+        VALIDATION_RULES, "multipleOf": POSITIVE, "maxContains": SIZE,         \
+        "minContains": SIZE, "dependentRequired": MAP(STRINGS),                \
+        "const": true, "enum": LIST(true)},                                    \
+    "$defs": {                                                                 \
+        "nonNegativeInteger": SIZE_DEFINITION,                                 \
+        "nonNegativeIntegerDefault0": SIZE, "simpleTypes": TYPES_DEFINITION,   \
+        "stringArray": STRINGS_DEFINITION}
+#define METADATA                                                               \
+    "properties": {                                                            \
+        "title": STRING, "description": STRING, "default": true,               \
+        "deprecated": BOOLEAN, "readOnly": BOOLEAN, "writeOnly": BOOLEAN,      \
+        "examples": LIST(true)}
+#define CONTENT                                                                \
+    "properties": {"contentMediaType": STRING, "contentEncoding": STRING,      \
+                   "contentSchema": SELF}
+#define FORMAT_PART "properties": {"format": STRING}
+
+/* A metaschema, or one of its parts with the rules of one vocabulary. */
+#define TG_META_SCHEMA(base, anchor, id, vocabularies, ...)                    \
+    "{\"$schema\":\"" base "schema\",\"$id\":\"" base id                       \
+    "\",\"$vocabulary\":{" vocabularies "}," TG_META_JSON(                     \
+        anchor, "type": ["object", "boolean"], __VA_ARGS__) "}"
+#define TG_META_USES(base, name) "\"" base "vocab/" name "\":true"
+
+typedef struct {
     const char *name;
-    unsigned bit;
+    unsigned bits; /* of the vocabulary */
     const char *text;
-} tg_meta_parts[] = {
-    { "core", TG_SCHEMA_V_CORE, tg_meta_core },
-    { "applicator", TG_SCHEMA_V_APPLICATOR, tg_meta_applicator },
-    { "unevaluated", TG_SCHEMA_V_UNEVALUATED, tg_meta_unevaluated },
-    { "validation", TG_SCHEMA_V_VALIDATION, tg_meta_validation },
-    { "meta-data", TG_SCHEMA_V_METADATA, tg_meta_meta_data },
-    { "format-annotation", TG_SCHEMA_V_FORMAT_ANNOTATION,
-      tg_meta_format_annotation },
-    { "format-assertion", TG_SCHEMA_V_FORMAT_ASSERTION,
-      tg_meta_format_assertion },
-    { "content", TG_SCHEMA_V_CONTENT, tg_meta_content },
+} tg_meta_part_t;
+
+#undef SELF
+#define SELF {"$recursiveRef": "#"}
+#define TG_META_2019(id, vocabularies, ...)                                    \
+    TG_META_SCHEMA(TG_META_2019_BASE, "$recursiveAnchor": true, id,            \
+                   vocabularies, __VA_ARGS__)
+#define TG_META_2019_USES(name) TG_META_USES(TG_META_2019_BASE, name)
+#define TG_META_2019_PART(name, bits, ...)                                     \
+    {name, bits, TG_META_2019("meta/" name, TG_META_2019_USES(name),           \
+                              __VA_ARGS__)}
+
+static const char tg_meta_2019[] = TG_META_2019(
+    "schema",
+    TG_META_2019_USES("core") "," TG_META_2019_USES("applicator") ","
+    TG_META_2019_USES("validation") "," TG_META_2019_USES("meta-data") ","
+    TG_META_2019_USES("content") ",\"" TG_META_2019_BASE "vocab/format\":false",
+    "allOf": [{"$ref": "meta/core"}, {"$ref": "meta/applicator"},
+              {"$ref": "meta/validation"}, {"$ref": "meta/meta-data"},
+              {"$ref": "meta/format"}, {"$ref": "meta/content"}],
+    "properties": {ROOT_RULES});
+
+static const tg_meta_part_t tg_meta_2019_parts[] = {
+    TG_META_2019_PART("core", TG_SCHEMA_V_CORE, "properties": {
+        "$id": {"type": "string", "format": "uri-reference",
+                "pattern": "^[^#]*#?$"},
+        "$schema": FORMAT("uri"),
+        "$anchor": {"type": "string", "pattern": "^[A-Za-z][-A-Za-z0-9.:_]*$"},
+        "$ref": FORMAT("uri-reference"),
+        "$recursiveRef": FORMAT("uri-reference"),
+        "$recursiveAnchor": BOOLEAN,
+        "$vocabulary": {"type": "object", "propertyNames": FORMAT("uri"),
+                        "additionalProperties": BOOLEAN},
+        "$comment": STRING, "$defs": MAP(SELF)}),
+    TG_META_2019_PART("applicator",
+        TG_SCHEMA_V_APPLICATOR | TG_SCHEMA_V_UNEVALUATED, "properties": {
+        APPLICATOR_RULES, "additionalItems": SELF, "unevaluatedItems": SELF,
+        "items": ANY(SELF, SCHEMAS), "unevaluatedProperties": SELF},
+        APPLICATOR_DEFINITIONS),
+    TG_META_2019_PART("validation", TG_SCHEMA_V_VALIDATION, VALIDATION),
+    TG_META_2019_PART("meta-data", TG_SCHEMA_V_METADATA, METADATA),
+    TG_META_2019_PART("format", TG_META_V_2019_FORMAT, FORMAT_PART),
+    TG_META_2019_PART("content", TG_SCHEMA_V_CONTENT, CONTENT),
+    {NULL, 0, NULL}
 };
 
-#define TG_META_N_PARTS (sizeof(tg_meta_parts) / sizeof(tg_meta_parts[0]))
+#undef SELF
+#define SELF {"$dynamicRef": "#meta"}
+#define TG_META_2020(id, vocabularies, ...)                                    \
+    TG_META_SCHEMA(TG_META_2020_BASE, "$dynamicAnchor": "meta", id,            \
+                   vocabularies, __VA_ARGS__)
+#define TG_META_2020_USES(name) TG_META_USES(TG_META_2020_BASE, name)
+#define TG_META_2020_PART(name, bits, ...)                                     \
+    {name, bits, TG_META_2020("meta/" name, TG_META_2020_USES(name),           \
+                              __VA_ARGS__)}
 
-/* Returns the part that the rest of a URI names, or TG_META_N_PARTS. */
-static size_t
-tg_meta_find_part(tg_str_t uri, tg_str_t start)
+static const char tg_meta_2020[] = TG_META_2020(
+    "schema",
+    TG_META_2020_USES("core") "," TG_META_2020_USES("applicator") ","
+    TG_META_2020_USES("unevaluated") "," TG_META_2020_USES("validation") ","
+    TG_META_2020_USES("meta-data") "," TG_META_2020_USES("content") ","
+    TG_META_2020_USES("format-annotation"),
+    "allOf": [{"$ref": "meta/core"}, {"$ref": "meta/applicator"},
+              {"$ref": "meta/unevaluated"}, {"$ref": "meta/validation"},
+              {"$ref": "meta/meta-data"}, {"$ref": "meta/format-annotation"},
+              {"$ref": "meta/content"}],
+    "properties": {
+        ROOT_RULES,
+        "$recursiveAnchor": {"$ref": "meta/core#/$defs/anchorString"},
+        "$recursiveRef": {"$ref": "meta/core#/$defs/uriReferenceString"}});
+
+static const tg_meta_part_t tg_meta_2020_parts[] = {
+    TG_META_2020_PART("core", TG_SCHEMA_V_CORE, "properties": {
+        "$id": {"$ref": "#/$defs/uriReferenceString", "pattern": "^[^#]*#?$"},
+        "$schema": {"$ref": "#/$defs/uriString"},
+        "$ref": {"$ref": "#/$defs/uriReferenceString"},
+        "$anchor": {"$ref": "#/$defs/anchorString"},
+        "$dynamicRef": {"$ref": "#/$defs/uriReferenceString"},
+        "$dynamicAnchor": {"$ref": "#/$defs/anchorString"},
+        "$vocabulary": {"type": "object",
+                        "propertyNames": {"$ref": "#/$defs/uriString"},
+                        "additionalProperties": BOOLEAN},
+        "$comment": STRING, "$defs": MAP(SELF)},
+        "$defs": {
+            "anchorString": {"type": "string",
+                             "pattern": "^[A-Za-z_][-A-Za-z0-9._]*$"},
+            "uriString": FORMAT("uri"),
+            "uriReferenceString": FORMAT("uri-reference")}),
+    TG_META_2020_PART("applicator", TG_SCHEMA_V_APPLICATOR,
+        "properties": {APPLICATOR_RULES, "prefixItems": SCHEMAS, "items": SELF},
+        APPLICATOR_DEFINITIONS),
+    TG_META_2020_PART("unevaluated", TG_SCHEMA_V_UNEVALUATED, "properties": {
+        "unevaluatedItems": SELF, "unevaluatedProperties": SELF}),
+    TG_META_2020_PART("validation", TG_SCHEMA_V_VALIDATION, VALIDATION),
+    TG_META_2020_PART("meta-data", TG_SCHEMA_V_METADATA, METADATA),
+    TG_META_2020_PART("format-annotation", TG_SCHEMA_V_FORMAT_ANNOTATION,
+        FORMAT_PART),
+    TG_META_2020_PART("format-assertion", TG_SCHEMA_V_FORMAT_ASSERTION,
+        FORMAT_PART),
+    TG_META_2020_PART("content", TG_SCHEMA_V_CONTENT, CONTENT),
+    {NULL, 0, NULL}
+};
+
+/* clang-format on */
+
+/* Returns the part that a URI names, or NULL. */
+static const tg_meta_part_t *
+tg_meta_find_part(tg_str_t uri, const char *folder)
 {
-    size_t i;
+    const tg_meta_part_t *part;
+    size_t base, len;
 
-    if (uri.len < start.len || memcmp(uri.data, start.data, start.len) != 0) {
-        return TG_META_N_PARTS;
+    base = sizeof(TG_META_2020_BASE) - 1;
+    len = base + strlen(folder);
+
+    if (uri.len < len || memcmp(uri.data + base, folder, len - base) != 0) {
+        return NULL;
     }
 
-    uri = tg_str(uri.data + start.len, uri.len - start.len);
-
-    for (i = 0; i < TG_META_N_PARTS; i++) {
-        if (tg_str_eq(uri, tg_str_from_cstr(tg_meta_parts[i].name))) {
-            break;
-        }
+    if (memcmp(uri.data, TG_META_2020_BASE, base) == 0) {
+        part = tg_meta_2020_parts;
+    } else if (memcmp(uri.data, TG_META_2019_BASE, base) == 0) {
+        part = tg_meta_2019_parts;
+    } else {
+        return NULL;
     }
 
-    return i;
+    uri = tg_str(uri.data + len, uri.len - len);
+
+    while (part->name != NULL && !tg_str_eq(uri, tg_str_from_cstr(part->name)))
+    {
+        part++;
+    }
+
+    return part->name != NULL ? part : NULL;
 }
 
 tg_str_t
 tg_schema_meta_find(tg_str_t uri)
 {
+    static const struct {
+        const char *uri;
+        const char *text;
+    } docs[] = {
+        { "http://json-schema.org/draft-04/schema", tg_meta_draft_04 },
+        { "http://json-schema.org/draft-06/schema", tg_meta_draft_06 },
+        { "http://json-schema.org/draft-07/schema", tg_meta_draft_07 },
+        { TG_META_2019_BASE "schema", tg_meta_2019 },
+        { TG_META_2020_BASE "schema", tg_meta_2020 },
+    };
+    const tg_meta_part_t *part;
     size_t i;
 
-    if (tg_str_eq(uri, TG_STR(TG_META_2020_BASE "schema"))) {
-        return TG_STR(tg_meta_schema);
+    for (i = 0; i < sizeof(docs) / sizeof(docs[0]); i++) {
+        if (tg_str_eq(uri, tg_str_from_cstr(docs[i].uri))) {
+            return tg_str_from_cstr(docs[i].text);
+        }
     }
 
-    i = tg_meta_find_part(uri, TG_STR(TG_META_2020_BASE "meta/"));
+    part = tg_meta_find_part(uri, "meta/");
 
-    return i < TG_META_N_PARTS ? tg_str_from_cstr(tg_meta_parts[i].text)
-                               : tg_schema_meta_find_old(uri);
-}
-
-/* Returns the bits of a 2019-09 vocabulary; 2020-12 split two of them. */
-static unsigned
-tg_meta_get_2019_vocabulary(tg_str_t uri, int is_required)
-{
-    size_t i;
-
-    if (tg_str_eq(uri, TG_STR(TG_META_2019_BASE "vocab/applicator"))) {
-        return TG_SCHEMA_V_APPLICATOR | TG_SCHEMA_V_UNEVALUATED;
-    }
-
-    if (tg_str_eq(uri, TG_STR(TG_META_2019_BASE "vocab/format"))) {
-        return is_required ? TG_SCHEMA_V_FORMAT_ASSERTION
-                           : TG_SCHEMA_V_FORMAT_ANNOTATION;
-    }
-
-    i = tg_meta_find_part(uri, TG_STR(TG_META_2019_BASE "vocab/"));
-
-    return i < TG_META_N_PARTS ? tg_meta_parts[i].bit : 0;
+    return part != NULL ? tg_str_from_cstr(part->text) : TG_STR_NONE;
 }
 
 unsigned
 tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required)
 {
-    size_t i;
+    const tg_meta_part_t *part;
 
-    i = tg_meta_find_part(uri, TG_STR(TG_META_2020_BASE "vocab/"));
+    part = tg_meta_find_part(uri, "vocab/");
 
-    return i < TG_META_N_PARTS ? tg_meta_parts[i].bit
-                               : tg_meta_get_2019_vocabulary(uri, is_required);
+    if (part != NULL && part->bits == TG_META_V_2019_FORMAT) {
+        return is_required ? TG_SCHEMA_V_FORMAT_ASSERTION
+                           : TG_SCHEMA_V_FORMAT_ANNOTATION;
+    }
+
+    return part != NULL ? part->bits : 0;
 }

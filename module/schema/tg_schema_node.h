@@ -281,8 +281,6 @@ tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
 /* Returns the text of a built-in document, or an absent slice. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
-/* Returns a built-in document of an older draft, or an absent slice. */
-tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
 /* Returns the bits of a vocabulary, or 0. is_required is from the dialect. */
 unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
