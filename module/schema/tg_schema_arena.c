@@ -92,42 +92,6 @@ tg_schema_arena_deinit(tg_schema_arena_t *arena)
     arena->left = 0;
 }
 
-static uint64_t
-tg_schema_hash_mix_word(uint64_t hash, uint64_t part)
-{
-    hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return hash ^ (hash >> 32);
-}
-
-/* Hashes eight bytes at a time, because keys may be long. */
-uint64_t
-tg_schema_hash(tg_str_t text, uint64_t seed)
-{
-    uint64_t hash, part;
-    size_t i;
-
-    hash = seed + text.len;
-
-    for (i = 0; text.len - i >= sizeof(part); i += sizeof(part)) {
-        memcpy(&part, text.data + i, sizeof(part));
-        hash = tg_schema_hash_mix_word(hash, part);
-    }
-
-    if (i != text.len) {
-        for (part = 0; i < text.len; i++) {
-            part = part << 8 | (unsigned char) text.data[i];
-        }
-
-        hash = tg_schema_hash_mix_word(hash, part);
-    }
-
-    /* Mix again: differences in the last bytes must reach the lowest bits. */
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-
-    return hash ^ (hash >> 32);
-}
-
 /* Returns 1 and the index, or 0 and the free hash slot. */
 static int
 tg_schema_names_lookup(const tg_schema_names_t *names, tg_str_t name,
@@ -199,7 +163,7 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
     }
 
     for (i = 0, slot = 0; i < names->n; i++) {
-        list[i].hash = tg_schema_hash(list[i].name, 0);
+        list[i].hash = tg_hash_fast(0, list[i].name);
         (void) tg_schema_names_lookup(names, list[i].name, list[i].hash, &index,
                                       &slot);
         names->slots[slot] = i + 1;
@@ -220,7 +184,7 @@ tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
         return TG_NOMEM;
     }
 
-    hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
+    hash = names->mask != 0 ? tg_hash_fast(0, name) : 0;
 
     if (tg_schema_names_lookup(names, name, hash, index, &slot)) {
         return TG_OK;
@@ -246,7 +210,7 @@ tg_schema_names_find_slow(const tg_schema_names_t *names, tg_str_t name,
     uint32_t index, slot;
     uint64_t hash;
 
-    hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
+    hash = names->mask != 0 ? tg_hash_fast(0, name) : 0;
 
     if (!tg_schema_names_lookup(names, name, hash, &index, &slot)) {
         return NULL;

@@ -289,7 +289,4 @@ unsigned tg_schema_meta_get_vocabulary(tg_str_t uri, int is_required);
 void tg_schema_prepare_fast_path(tg_schema_t *schema,
                                  tg_schema_node_t *const *nodes, size_t n);
 
-/* Returns a hash of text. An unpredictable seed prevents chosen collisions. */
-uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
-
 #endif

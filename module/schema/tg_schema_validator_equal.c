@@ -181,7 +181,7 @@ tg_schema_hash_string(tg_schema_run_t *run, tg_str_t body, uint64_t *hash)
     rc = tg_schema_run_unescape(run, body, &text);
 
     if (rc == TG_OK) {
-        *hash = tg_schema_hash(text, run->validator->seed);
+        *hash = tg_hash_fast(run->validator->seed, text);
     }
 
     return rc;
