@@ -15,6 +15,7 @@
 
 /* The libcurl functions that are used. This is the only list of their names. */
 #define TG_CURL_FUNCTIONS(X)                                                   \
+    X(version_info)                                                            \
     X(global_init)                                                             \
     X(easy_init)                                                               \
     X(easy_setopt)                                                             \
