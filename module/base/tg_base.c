@@ -1,4 +1,4 @@
-/* Implementation of tg_base.h: the libc allocator and the hashes. */
+/* Implementation of tg_base.h: the libc allocator, slices, hashes. */
 #include "base/tg_base.h"
 
 #include <stdlib.h>
@@ -50,6 +50,42 @@ tg_free(const tg_alloc_t *alloc, void *ptr)
     if (ptr != NULL) {
         (void) alloc->resize(alloc->ctx, ptr, 0);
     }
+}
+
+int
+tg_str_has_prefix(tg_str_t str, const char *prefix)
+{
+    size_t len;
+
+    len = strlen(prefix);
+
+    return str.len >= len && memcmp(str.data, prefix, len) == 0;
+}
+
+int
+tg_str_eq_nocase(tg_str_t a, tg_str_t b)
+{
+    size_t i;
+
+    for (i = 0; i < a.len && i < b.len; i++) {
+        if (tg_to_lower(a.data[i]) != tg_to_lower(b.data[i])) {
+            return 0;
+        }
+    }
+
+    return a.len == b.len;
+}
+
+tg_str_t
+tg_path_get_base_name(tg_str_t path)
+{
+    size_t i;
+
+    for (i = path.len; i > 0 && path.data[i - 1] != '/'; i--) {
+        /* void */
+    }
+
+    return tg_str_skip(path, i);
 }
 
 uint64_t

@@ -64,6 +64,13 @@ tg_str_end(tg_str_t str)
     return str.len != 0 ? str.data + str.len : str.data;
 }
 
+/* Returns the slice without its first n bytes. */
+static inline tg_str_t
+tg_str_skip(tg_str_t str, size_t n)
+{
+    return tg_str(str.data + n, str.len - n);
+}
+
 static inline int
 tg_is_digit(char c)
 {
@@ -74,6 +81,12 @@ static inline int
 tg_is_alpha(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline char
+tg_to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
 }
 
 static inline int
@@ -175,6 +188,13 @@ tg_str_eq(tg_str_t a, tg_str_t b)
 {
     return a.len == b.len && tg_bytes_eq(a.data, b.data, a.len);
 }
+
+int tg_str_has_prefix(tg_str_t str, const char *prefix);
+
+int tg_str_eq_nocase(tg_str_t a, tg_str_t b);
+
+/* Returns a path's part after its last slash. */
+tg_str_t tg_path_get_base_name(tg_str_t path);
 
 /* Copies str to *at and advances *at. An absent str is returned unchanged. */
 static inline tg_str_t

@@ -190,15 +190,8 @@ tg_glob_match_whole(tg_str_t pattern, tg_str_t text, int separator)
 int
 tg_path_glob_match(tg_str_t pattern, tg_str_t path)
 {
-    size_t i;
-
     if (memchr(pattern.data, '/', pattern.len) == NULL) {
-        for (i = path.len; i > 0 && path.data[i - 1] != '/'; i--) {
-            /* void */
-        }
-
-        path.data += i;
-        path.len -= i;
+        path = tg_path_get_base_name(path);
     }
 
     return tg_glob_match_whole(pattern, path, '/');

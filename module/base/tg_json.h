@@ -136,6 +136,12 @@ tg_json_string_eq(tg_str_t raw, tg_str_t text)
                || tg_json_body_eq_text(tg_json_string_body(raw), text));
 }
 
+/* Returns the index of an escaped body in NULL-terminated words, or -1. */
+int tg_json_body_find(tg_str_t body, const char *const *words);
+
+/* Returns the index of a raw string in NULL-terminated words, or -1. */
+int tg_json_string_find(tg_str_t raw, const char *const *words);
+
 /* Finds a member; of equal keys the last one. TG_OK or TG_MISSING. */
 int tg_json_get_member(tg_str_t object, tg_str_t key, tg_str_t *value);
 
@@ -235,6 +241,8 @@ size_t tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
 
 /* Appends a key and its colon. The caller appends the value. */
 void tg_json_begin_member(tg_buf_t *json, const char *key);
+/* Appends a key given as an escaped body. The caller appends the value. */
+void tg_json_begin_raw_member(tg_buf_t *json, tg_str_t body);
 /* Appends only the comma. The caller appends an element of an array. */
 void tg_json_begin_element(tg_buf_t *json);
 /* Appends the `{` of an object that is a member's value or an element. */

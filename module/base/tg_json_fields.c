@@ -84,20 +84,6 @@ tg_json_read_bits(tg_str_t raw, tg_field_bits_t *set)
     return TG_OK;
 }
 
-static int64_t
-tg_json_find_word(const tg_json_field_t *field, tg_str_t raw)
-{
-    int64_t i;
-
-    for (i = 0; field->words[i] != NULL; i++) {
-        if (tg_json_string_eq(raw, tg_str_from_cstr(field->words[i]))) {
-            return i;
-        }
-    }
-
-    return -1;
-}
-
 static int
 tg_json_check_raw(const tg_json_field_t *field, tg_str_t raw)
 {
@@ -132,7 +118,7 @@ tg_json_store_number(const tg_json_field_t *field, tg_str_t raw, int64_t *value)
                                                       : -1;
 
     } else if (field->type == TG_FIELD_WORD) {
-        number = tg_json_find_word(field, raw);
+        number = tg_json_string_find(raw, field->words);
 
     } else if (tg_json_parse_int64(raw, &number) != TG_OK) {
         return TG_INVALID;

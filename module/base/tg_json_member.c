@@ -49,6 +49,15 @@ tg_json_begin_member(tg_buf_t *json, const char *key)
 }
 
 void
+tg_json_begin_raw_member(tg_buf_t *json, tg_str_t body)
+{
+    tg_json_begin_element(json);
+    tg_buf_append_char(json, '"');
+    tg_buf_append_str(json, body);
+    tg_buf_append_cstr(json, "\":");
+}
+
+void
 tg_json_add_string(tg_buf_t *json, const char *key, tg_str_t text)
 {
     tg_json_begin_member(json, key);

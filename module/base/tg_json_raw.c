@@ -302,6 +302,28 @@ tg_json_body_eq(tg_str_t a, tg_str_t b)
 }
 
 int
+tg_json_body_find(tg_str_t body, const char *const *words)
+{
+    int i;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (tg_json_body_eq_text(body, tg_str_from_cstr(words[i]))) {
+            return i;
+        }
+    }
+
+    return -1;
+}
+
+int
+tg_json_string_find(tg_str_t raw, const char *const *words)
+{
+    return tg_json_type(raw) == TG_JSON_STRING
+               ? tg_json_body_find(tg_json_string_body(raw), words)
+               : -1;
+}
+
+int
 tg_json_get_member(tg_str_t object, tg_str_t key, tg_str_t *value)
 {
     tg_json_cursor_t json;
@@ -460,18 +482,11 @@ tg_json_write_members_except(tg_buf_t *buf, tg_str_t object,
 {
     tg_str_t key, value;
     tg_json_cursor_t json;
-    size_t i;
 
     tg_json_iter_init_members(&json, object);
 
     while (tg_json_iter_next_member(&json, &key, &value)) {
-        for (i = 0; names[i] != NULL
-                    && !tg_json_body_eq_text(key, tg_str_from_cstr(names[i]));
-             i++)
-        { /* void */
-        }
-
-        if (names[i] == NULL) {
+        if (tg_json_body_find(key, names) < 0) {
             tg_buf_append_cstr(buf, n++ != 0 ? ",\"" : "\"");
             tg_buf_append_str(buf, key);
             tg_buf_append_cstr(buf, "\":");

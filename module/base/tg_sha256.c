@@ -92,8 +92,7 @@ tg_sha256_update(tg_sha256_t *sha, tg_str_t bytes)
                                                   : bytes.len;
         memcpy(sha->block + at, bytes.data, n);
         sha->len += n;
-        bytes.data += n;
-        bytes.len -= n;
+        bytes = tg_str_skip(bytes, n);
 
         if (at + n == TG_SHA256_BLOCK_SIZE) {
             tg_sha256_process_block(sha);

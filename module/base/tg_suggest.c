@@ -7,9 +7,7 @@
 static char
 tg_suggest_fold(char c)
 {
-    return c >= 'A' && c <= 'Z'   ? (char) (c | 0x20)
-           : c == '-' || c == '.' ? '_'
-                                  : c;
+    return c == '-' || c == '.' ? '_' : tg_to_lower(c);
 }
 
 static size_t

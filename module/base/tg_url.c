@@ -54,30 +54,6 @@ tg_url_append_encoded(tg_buf_t *buf, tg_str_t text)
     }
 }
 
-static char
-tg_url_to_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
-}
-
-static int
-tg_url_is_same_name(tg_str_t a, tg_str_t b)
-{
-    size_t i;
-
-    if (a.len != b.len) {
-        return 0;
-    }
-
-    for (i = 0; i < a.len; i++) {
-        if (tg_url_to_lower(a.data[i]) != tg_url_to_lower(b.data[i])) {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
 /* Removes a prefix, ignoring case. Returns 1 if text had it. */
 static int
 tg_url_skip_prefix(tg_str_t *text, const char *prefix)
@@ -87,13 +63,12 @@ tg_url_skip_prefix(tg_str_t *text, const char *prefix)
     len = strlen(prefix);
 
     if (text->len < len
-        || !tg_url_is_same_name(tg_str(text->data, len), tg_str(prefix, len)))
+        || !tg_str_eq_nocase(tg_str(text->data, len), tg_str(prefix, len)))
     {
         return 0;
     }
 
-    text->data += len;
-    text->len -= len;
+    *text = tg_str_skip(*text, len);
 
     return 1;
 }
@@ -187,7 +162,7 @@ tg_url_cut_port(tg_str_t *text)
 
     for (i = text->len; i > 0 && text->data[i - 1] != ']'; i--) {
         if (text->data[i - 1] == ':') {
-            port = tg_str(text->data + i, text->len - i);
+            port = tg_str_skip(*text, i);
             text->len = i - 1;
             return port;
         }
@@ -219,7 +194,7 @@ tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
     }
 
     made.host = tg_str(text.data, i);
-    made.target = tg_str(text.data + i, text.len - i);
+    made.target = tg_str_skip(text, i);
     made.port = made.is_tls ? 443 : 80;
     port = tg_url_cut_port(&made.host);
 
@@ -264,8 +239,7 @@ tg_url_is_dot_segment(tg_str_t segment)
             }
 
         } else {
-            segment.data++;
-            segment.len--;
+            segment = tg_str_skip(segment, 1);
         }
     }
 
@@ -296,7 +270,7 @@ int
 tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b)
 {
     return a->is_tls == b->is_tls && a->port == b->port
-           && tg_url_is_same_name(a->host, b->host);
+           && tg_str_eq_nocase(a->host, b->host);
 }
 
 void
@@ -348,13 +322,12 @@ tg_url_match_host(const tg_url_t *url, tg_str_t pattern)
     }
 
     if (pattern.len == 0 || pattern.data[0] != '*') {
-        return tg_url_is_same_name(host, tg_url_strip_root_dot(pattern))
+        return tg_str_eq_nocase(host, tg_url_strip_root_dot(pattern))
                    ? TG_URL_MATCH_EXACT
                    : TG_URL_MATCH_NONE;
     }
 
-    pattern.data++;
-    pattern.len--;
+    pattern = tg_str_skip(pattern, 1);
 
     if (host.len < pattern.len + (pattern.len != 0)) {
         return TG_URL_MATCH_NONE;
@@ -362,8 +335,8 @@ tg_url_match_host(const tg_url_t *url, tg_str_t pattern)
 
     end = tg_str(tg_str_end(host) - pattern.len, pattern.len);
 
-    return tg_url_is_same_name(end, pattern) ? TG_URL_MATCH_WILDCARD
-                                             : TG_URL_MATCH_NONE;
+    return tg_str_eq_nocase(end, pattern) ? TG_URL_MATCH_WILDCARD
+                                          : TG_URL_MATCH_NONE;
 }
 
 const char *
@@ -389,8 +362,7 @@ tg_url_check_pattern(tg_str_t pattern)
     }
 
     if (pattern.len > 2 && memcmp(pattern.data, "*.", 2) == 0) {
-        pattern.data += 2;
-        pattern.len -= 2;
+        pattern = tg_str_skip(pattern, 2);
     }
 
     return tg_url_is_host(pattern) ? NULL : why;

@@ -162,6 +162,20 @@ tg_utf8_find_unsafe(tg_str_t text, uint32_t *code, size_t *len)
 }
 
 size_t
+tg_utf8_truncated_len(tg_str_t text, size_t max)
+{
+    if (text.len <= max) {
+        return text.len;
+    }
+
+    while (max > 0 && tg_utf8_is_continuation((unsigned char) text.data[max])) {
+        max--;
+    }
+
+    return max;
+}
+
+size_t
 tg_utf8_prefix_len(tg_str_t text, size_t n)
 {
     size_t i;

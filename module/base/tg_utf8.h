@@ -12,6 +12,9 @@ size_t tg_utf8_find_invalid(const char *data, size_t len);
 /* Encodes code, at most U+10FFFF, to dst. Returns the length, 1 to 4 bytes. */
 size_t tg_utf8_encode(char *dst, uint32_t code);
 
+/* Returns the length of the whole characters in at most max bytes. */
+size_t tg_utf8_truncated_len(tg_str_t text, size_t max);
+
 /* Returns the length in bytes of the first n characters of valid text. */
 size_t tg_utf8_prefix_len(tg_str_t text, size_t n);
 

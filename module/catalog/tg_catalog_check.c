@@ -4,8 +4,7 @@
 static int
 tg_name_is_agent_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-           || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    return tg_is_alpha(c) || tg_is_digit(c) || c == '_' || c == '-';
 }
 
 static const char *
@@ -36,16 +35,6 @@ tg_tool_check_name(tg_str_t name, int *is_warning)
     }
 
     return NULL;
-}
-
-static int
-tg_name_has_prefix(tg_str_t name, const char *prefix)
-{
-    size_t len;
-
-    len = strlen(prefix);
-
-    return name.len >= len && memcmp(name.data, prefix, len) == 0;
 }
 
 static const char *
@@ -93,7 +82,7 @@ tg_rpc_check_name_with(tg_str_t name, const tg_reserved_names_t *reserved)
     }
 
     for (i = 0; why == NULL && reserved->prefixes[i] != NULL; i++) {
-        if (tg_name_has_prefix(name, reserved->prefixes[i])) {
+        if (tg_str_has_prefix(name, reserved->prefixes[i])) {
             why = reserved->prefix_error;
         }
     }

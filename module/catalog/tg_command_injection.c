@@ -46,9 +46,8 @@ tg_command_get_split_option(tg_str_t text)
 
     len = sizeof(name) - 1;
 
-    if (text.len >= len && memcmp(text.data, name, len) == 0) {
-        return tg_str(text.data + len + (text.len > len),
-                      text.len - len - (text.len > len));
+    if (tg_str_has_prefix(text, name)) {
+        return tg_str_skip(text, len + (text.len > len));
     }
 
     for (i = 1; text.len > 1 && text.data[0] == '-' && text.data[1] != '-'
@@ -56,7 +55,7 @@ tg_command_get_split_option(tg_str_t text)
          i++)
     {
         if (text.data[i] == 'S') {
-            return tg_str(text.data + i + 1, text.len - i - 1);
+            return tg_str_skip(text, i + 1);
         }
 
         if (tg_is_one_of(text.data[i], "uC$=")) {
@@ -70,8 +69,7 @@ tg_command_get_split_option(tg_str_t text)
 static int
 tg_command_is_env(tg_str_t text)
 {
-    return text.len >= 3 && memcmp(text.data + text.len - 3, "env", 3) == 0
-           && (text.len == 3 || text.data[text.len - 4] == '/');
+    return tg_str_eq(tg_path_get_base_name(text), TG_STR("env"));
 }
 
 /* Fills the tokens. Returns 1 if env splits a word with a client's value. */
@@ -118,13 +116,8 @@ tg_command_is_inert(tg_str_t word)
 {
     static const char names[] = "echo printf test [ true false yes logger cat "
                                 "ls grep egrep fgrep zgrep rg ag ack";
-    size_t i;
 
-    for (i = word.len; i > 0 && word.data[i - 1] != '/'; i--) {
-        /* void */
-    }
-
-    return tg_command_list_has(names, tg_str(word.data + i, word.len - i));
+    return tg_command_list_has(names, tg_path_get_base_name(word));
 }
 
 static int

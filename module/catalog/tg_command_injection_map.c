@@ -25,7 +25,7 @@ tg_command_map_read_quoted(tg_str_t *rest)
     i = i < rest->len ? i : rest->len;
     word = tg_str(rest->data + 1, i - 1);
     i += i < rest->len;
-    *rest = tg_str(rest->data + i, rest->len - i);
+    *rest = tg_str_skip(*rest, i);
 
     return word;
 }
@@ -47,7 +47,7 @@ tg_command_map_read_bare(tg_str_t *rest)
     }
 
     word = tg_str(rest->data, i);
-    *rest = tg_str(rest->data + i, rest->len - i);
+    *rest = tg_str_skip(*rest, i);
 
     return word;
 }
@@ -70,7 +70,7 @@ tg_command_map_read_word(tg_str_t *rest)
         }
     }
 
-    *rest = tg_str(rest->data + i, rest->len - i);
+    *rest = tg_str_skip(*rest, i);
 
     if (rest->len == 0) {
         return TG_STR_NONE;
@@ -78,7 +78,7 @@ tg_command_map_read_word(tg_str_t *rest)
 
     if (tg_is_one_of(rest->data[0], ";{}")) {
         word = tg_str(rest->data, 1);
-        *rest = tg_str(rest->data + 1, rest->len - 1);
+        *rest = tg_str_skip(*rest, 1);
         return word;
     }
 
@@ -131,7 +131,7 @@ tg_command_next_map(tg_str_t *rest, tg_command_map_t *map)
         if (map->name.len > 1 && map->name.data[0] == '$'
             && tg_str_eq(word, TG_STR("{")))
         {
-            map->name = tg_str(map->name.data + 1, map->name.len - 1);
+            map->name = tg_str_skip(map->name, 1);
             map->body = *rest;
             return TG_OK;
         }

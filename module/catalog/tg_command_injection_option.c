@@ -83,17 +83,9 @@ tg_command_find_option_injection(const tg_command_word_t *words, size_t n,
                                  size_t from)
 {
     static const char none[] = "true false echo printf test [ yes";
-    size_t i, start;
+    size_t i;
 
-    for (start = words[0].text.len;
-         start > 0 && words[0].text.data[start - 1] != '/'; start--)
-    {
-        /* void */
-    }
-
-    if (tg_command_list_has(none, tg_str(words[0].text.data + start,
-                                         words[0].text.len - start)))
-    {
+    if (tg_command_list_has(none, tg_path_get_base_name(words[0].text))) {
         return n;
     }
 

@@ -351,13 +351,9 @@ tg_command_list_has(const char *list, tg_str_t word)
 static tg_str_t
 tg_command_base_name(tg_str_t word)
 {
-    size_t i, len;
+    size_t len;
 
-    for (i = word.len; i > 0 && word.data[i - 1] != '/'; i--) {
-        /* void */
-    }
-
-    word = tg_str(word.data + i, word.len - i);
+    word = tg_path_get_base_name(word);
     word.len -= word.len > 7 && memcmp(tg_str_end(word) - 7, "-static", 7) == 0
                     ? 7
                     : 0;

@@ -83,15 +83,12 @@ tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
             continue;
         }
 
-        tg_buf_append_cstr(out, n != 0 ? ",\"" : "\"");
-        tg_buf_append_cstr(out, ours[i].key);
-        tg_buf_append_cstr(out, "\":");
         names[n++] = ours[i].key;
 
         if (ours[i].is_text) {
-            tg_json_write_string(out, ours[i].value);
+            tg_json_add_string(out, ours[i].key, ours[i].value);
         } else {
-            tg_json_write_compact(out, ours[i].value);
+            tg_json_add_compact(out, ours[i].key, ours[i].value);
         }
     }
 

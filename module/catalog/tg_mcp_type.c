@@ -79,10 +79,9 @@ tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
 {
     const tg_mcp_member_t *member;
     tg_str_t key, value;
-    int n, bits, wrong;
+    int bits, wrong;
     tg_json_cursor_t json;
 
-    n = 0;
     wrong = 0;
     tg_buf_append_char(out, '{');
     tg_json_iter_init_members(&json, object);
@@ -97,9 +96,7 @@ tg_mcp_members_write_valid(tg_buf_t *out, tg_str_t object,
             continue;
         }
 
-        tg_buf_append_cstr(out, n++ != 0 ? ",\"" : "\"");
-        tg_buf_append_str(out, key);
-        tg_buf_append_cstr(out, "\":");
+        tg_json_begin_raw_member(out, key);
 
         if (bits != 0) {
             (void) tg_mcp_members_write_valid(out, value, member->members);
@@ -138,7 +135,7 @@ tg_mcp_is_object(tg_str_t raw)
     return tg_json_type(raw) == TG_JSON_OBJECT;
 }
 
-static int
+int
 tg_mcp_is_array_of(tg_str_t raw, int (*is_valid)(tg_str_t raw))
 {
     tg_json_cursor_t json;

@@ -7,12 +7,6 @@ tg_variable_is_name_char(char c)
     return tg_is_alpha(c) || tg_is_digit(c) || c == '_';
 }
 
-static char
-tg_variable_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
-}
-
 static int
 tg_template_parse_variable(tg_str_t rest, tg_template_token_t *token)
 {
@@ -68,7 +62,7 @@ tg_template_next(tg_str_t *rest, tg_template_token_t *token)
         return TG_INVALID;
     }
 
-    *rest = tg_str(rest->data + len, rest->len - len);
+    *rest = tg_str_skip(*rest, len);
 
     return TG_OK;
 }
@@ -88,13 +82,13 @@ tg_variable_get_type(tg_str_t name, tg_str_t *path)
 
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         for (n = 0; n < kinds[i].prefix.len && n < name.len; n++) {
-            if (tg_variable_lower(name.data[n]) != kinds[i].prefix.data[n]) {
+            if (tg_to_lower(name.data[n]) != kinds[i].prefix.data[n]) {
                 break;
             }
         }
 
         if (n == kinds[i].prefix.len && name.len > n) {
-            *path = tg_str(name.data + n, name.len - n);
+            *path = tg_str_skip(name, n);
             return kinds[i].kind;
         }
     }
@@ -149,9 +143,9 @@ tg_variable_is_named(tg_str_t name, tg_str_t key)
     }
 
     for (i = 0; i < name.len; i++) {
-        c = tg_variable_lower(key.data[i]);
+        c = tg_to_lower(key.data[i]);
 
-        if (tg_variable_lower(name.data[i]) != c
+        if (tg_to_lower(name.data[i]) != c
             && !(tg_is_one_of(c, "-.") && name.data[i] == '_'))
         {
             return 0;

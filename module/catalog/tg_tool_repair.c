@@ -58,12 +58,6 @@ static const char *const tg_tool_repair_descriptions[] = {
                          "is omitted for clients before MCP 2026-07-28",
 };
 
-const char *
-tg_tool_repair_describe(tg_tool_repair_type_t repair)
-{
-    return tg_tool_repair_descriptions[repair];
-}
-
 void
 tg_tool_repairs_write(tg_buf_t *out, unsigned repairs)
 {
@@ -80,9 +74,10 @@ tg_tool_repairs_write(tg_buf_t *out, unsigned repairs)
 static int
 tg_tool_is_task_support(tg_str_t raw)
 {
-    return tg_json_string_eq(raw, TG_STR("required"))
-           || tg_json_string_eq(raw, TG_STR("optional"))
-           || tg_json_string_eq(raw, TG_STR("forbidden"));
+    static const char *const words[] = { "required", "optional", "forbidden",
+                                         NULL };
+
+    return tg_json_string_find(raw, words) >= 0;
 }
 
 static const tg_mcp_member_t tg_hint_members[] = {
@@ -149,7 +144,6 @@ tg_tool_repair_icons(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
 {
     tg_str_t icon, src;
     tg_json_cursor_t json;
-    int n;
 
     if (tg_json_type(raw) != TG_JSON_ARRAY) {
         tg_tool_repair_add(repair, TG_REPAIR_ICONS);
@@ -159,13 +153,13 @@ tg_tool_repair_icons(tg_tool_repair_t *repair, tg_str_t raw, tg_buf_t *out)
     tg_buf_append_char(out, '[');
     tg_json_iter_init(&json, raw);
 
-    for (n = 0; tg_json_iter_next(&json, &icon); /* void */) {
+    while (tg_json_iter_next(&json, &icon)) {
         if (!tg_json_has_member(icon, TG_STR("src"), TG_JSON_STRING, &src)) {
             tg_tool_repair_add(repair, TG_REPAIR_ICONS);
             continue;
         }
 
-        tg_buf_append_cstr(out, n++ != 0 ? "," : "");
+        tg_json_begin_element(out);
         tg_tool_repair_object(repair, icon, tg_mcp_icon_members,
                               TG_REPAIR_ICONS, out);
     }
@@ -214,14 +208,13 @@ tg_tool_repair_output_schema(tg_tool_repair_t *repair, tg_str_t raw,
     return 1;
 }
 
-/* Appends the repaired value of a member. Returns 0 if it must be left out. */
+/* Appends the repaired value of member i; -1: clients do not check it. Returns 0 if it must be left out. */
 static int
 tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
                      tg_buf_t *out)
 {
-    if (i != TG_TOOL_INPUT_SCHEMA && i != TG_TOOL_MEMBERS
-        && tg_json_type(raw) == TG_JSON_NULL)
-    {
+    if (i >= 0 && i != TG_TOOL_INPUT_SCHEMA
+        && tg_json_type(raw) == TG_JSON_NULL) {
         tg_tool_repair_add(repair, TG_REPAIR_NULL);
         return 0;
     }
@@ -261,21 +254,6 @@ tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
     }
 }
 
-/* Finds a member, or returns TG_TOOL_MEMBERS if clients do not check it. */
-static int
-tg_tool_find_member(tg_str_t key)
-{
-    int i;
-
-    for (i = 0; i < TG_TOOL_MEMBERS; i++) {
-        if (tg_json_body_eq_text(key, tg_str_from_cstr(tg_tool_members[i]))) {
-            break;
-        }
-    }
-
-    return i;
-}
-
 static void
 tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
                        const tg_str_t *values, tg_buf_t *out)
@@ -283,34 +261,31 @@ tg_tool_repair_members(tg_tool_repair_t *repair, tg_str_t raw,
     tg_str_t key, value;
     tg_json_cursor_t json;
     size_t start;
-    int i, n;
+    int i;
 
     tg_buf_append_char(out, '{');
     tg_json_iter_init_members(&json, raw);
 
-    for (n = 0; tg_json_iter_next_member(&json, &key, &value);) {
-        i = tg_tool_find_member(key);
+    while (tg_json_iter_next_member(&json, &key, &value)) {
+        i = tg_json_body_find(key, tg_tool_members);
 
-        if (i != TG_TOOL_MEMBERS && value.data != values[i].data) {
+        if (i >= 0 && value.data != values[i].data) {
             tg_tool_repair_add(repair, TG_REPAIR_DUPLICATE);
             continue;
         }
 
         start = out->len;
-        tg_buf_append_cstr(out, n != 0 ? ",\"" : "\"");
-        tg_buf_append_str(out, key);
-        tg_buf_append_cstr(out, "\":");
+        tg_json_begin_raw_member(out, key);
 
-        if (tg_tool_repair_value(repair, i, value, out)) {
-            n++;
-        } else if (!tg_buf_has_failed(out)) {
+        if (!tg_tool_repair_value(repair, i, value, out)
+            && !tg_buf_has_failed(out)) {
             tg_buf_truncate(out, start);
         }
     }
 
     if (values[TG_TOOL_INPUT_SCHEMA].data == NULL && !repair->has_input) {
         tg_tool_repair_add(repair, TG_REPAIR_INPUT);
-        tg_buf_append_cstr(out, ",\"inputSchema\":" TG_TOOL_NO_ARGUMENTS);
+        tg_json_add_raw(out, "inputSchema", TG_STR(TG_TOOL_NO_ARGUMENTS));
     }
 
     tg_buf_append_char(out, '}');

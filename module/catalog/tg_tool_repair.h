@@ -62,8 +62,6 @@ typedef struct {
 const char *tg_tool_repair(tg_tool_repair_t *repair, tg_str_t raw,
                            tg_buf_t *out);
 
-const char *tg_tool_repair_describe(tg_tool_repair_type_t repair);
-
 /* Appends the descriptions, separated by "; ". */
 void tg_tool_repairs_write(tg_buf_t *out, unsigned repairs);
 

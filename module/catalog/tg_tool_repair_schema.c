@@ -6,13 +6,16 @@
  */
 #include "catalog/tg_tool_repair_impl.h"
 
+#include "base/tg_json_fields.h"
+
 typedef enum {
     TG_MAP_PLAIN,
     TG_MAP_ROOT, /* `properties` at the root: the arguments */
     TG_MAP_PATTERNS
 } tg_schema_map_type_t;
 
-static void tg_schema_repair_schema(tg_schema_repair_t *walk);
+static void tg_schema_repair_object(tg_schema_repair_t *walk,
+                                    const tg_str_t *values);
 
 static int
 tg_schema_repair_is_list(tg_schema_repair_t *walk)
@@ -60,6 +63,18 @@ tg_schema_repair_replace_value(tg_schema_repair_t *walk, const char *text,
     tg_schema_repair_add(walk, what);
 }
 
+/* Replaces an argument's schema that is a scalar; copies all others. */
+static void
+tg_schema_repair_scalar(tg_schema_repair_t *walk, int is_argument,
+                        const char *text, tg_tool_repair_type_t what)
+{
+    if (is_argument) {
+        tg_schema_repair_replace_value(walk, text, what);
+    } else {
+        (void) tg_schema_repair_copy_value(walk);
+    }
+}
+
 /* Repairs an array in place of an object: PHP writes an empty object as []. */
 static void
 tg_schema_repair_array(tg_schema_repair_t *walk)
@@ -86,7 +101,7 @@ tg_schema_repair_property(tg_schema_repair_t *walk, int is_root)
 {
     switch (tg_json_peek_type(&walk->json)) {
     case TG_JSON_OBJECT:
-        tg_schema_repair_schema(walk);
+        tg_schema_repair_object(walk, NULL);
         break;
     case TG_JSON_ARRAY:
         tg_schema_repair_array(walk);
@@ -95,30 +110,15 @@ tg_schema_repair_property(tg_schema_repair_t *walk, int is_root)
         tg_schema_repair_replace_value(walk, "{}", TG_REPAIR_NULL);
         break;
     case TG_JSON_TRUE:
-        if (is_root) {
-            tg_schema_repair_replace_value(walk, "{}", TG_REPAIR_BOOLEAN);
-        } else {
-            (void) tg_schema_repair_copy_value(walk);
-        }
-
+        tg_schema_repair_scalar(walk, is_root, "{}", TG_REPAIR_BOOLEAN);
         break;
     case TG_JSON_FALSE:
-        if (is_root) {
-            tg_schema_repair_replace_value(walk, "{\"not\":{}}",
-                                           TG_REPAIR_BOOLEAN);
-        } else {
-            (void) tg_schema_repair_copy_value(walk);
-        }
-
+        tg_schema_repair_scalar(walk, is_root, "{\"not\":{}}",
+                                TG_REPAIR_BOOLEAN);
         break;
     default:
         walk->is_bad = 1;
-
-        if (is_root) {
-            tg_schema_repair_replace_value(walk, "{}", TG_REPAIR_PROPERTY);
-        } else {
-            (void) tg_schema_repair_copy_value(walk);
-        }
+        tg_schema_repair_scalar(walk, is_root, "{}", TG_REPAIR_PROPERTY);
     }
 }
 
@@ -126,7 +126,6 @@ static void
 tg_schema_repair_map(tg_schema_repair_t *walk, tg_schema_map_type_t names)
 {
     tg_str_t key;
-    int n;
 
     if (tg_json_peek_type(&walk->json) == TG_JSON_ARRAY) {
         tg_schema_repair_array(walk);
@@ -142,10 +141,8 @@ tg_schema_repair_map(tg_schema_repair_t *walk, tg_schema_map_type_t names)
     (void) tg_json_enter_object(&walk->json);
     tg_buf_append_char(walk->out, '{');
 
-    for (n = 0; tg_json_next_member(&walk->json, &key) == TG_OK; n++) {
-        tg_buf_append_cstr(walk->out, n != 0 ? ",\"" : "\"");
-        tg_buf_append_str(walk->out, key);
-        tg_buf_append_cstr(walk->out, "\":");
+    while (tg_json_next_member(&walk->json, &key) == TG_OK) {
+        tg_json_begin_raw_member(walk->out, key);
         walk->is_bad |= names == TG_MAP_PATTERNS
                         && !tg_schema_repair_is_pattern(walk, key);
         tg_schema_repair_property(walk, names == TG_MAP_ROOT);
@@ -157,8 +154,6 @@ tg_schema_repair_map(tg_schema_repair_t *walk, tg_schema_map_type_t names)
 static void
 tg_schema_repair_list(tg_schema_repair_t *walk)
 {
-    int n;
-
     if (tg_json_peek_type(&walk->json) != TG_JSON_ARRAY) {
         walk->is_bad = 1;
         (void) tg_schema_repair_copy_value(walk);
@@ -168,29 +163,12 @@ tg_schema_repair_list(tg_schema_repair_t *walk)
     (void) tg_json_enter_array(&walk->json);
     tg_buf_append_char(walk->out, '[');
 
-    for (n = 0; tg_json_next_element(&walk->json) == TG_OK; n++) {
-        tg_buf_append_cstr(walk->out, n != 0 ? "," : "");
+    while (tg_json_next_element(&walk->json) == TG_OK) {
+        tg_json_begin_element(walk->out);
         tg_schema_repair_property(walk, 0);
     }
 
     tg_buf_append_char(walk->out, ']');
-}
-
-/* Counts the strings in an array. Returns -1 if all elements are strings. */
-static int
-tg_count_strings(tg_str_t array)
-{
-    tg_json_cursor_t json;
-    tg_str_t name;
-    int n, all;
-
-    tg_json_iter_init(&json, array);
-
-    for (n = 0, all = 0; tg_json_iter_next(&json, &name); all++) {
-        n += tg_json_type(name) == TG_JSON_STRING;
-    }
-
-    return n == all ? -1 : n;
 }
 
 /* Repairs `required`. Returns 0 if it must be left out. */
@@ -200,12 +178,11 @@ tg_schema_repair_required(tg_schema_repair_t *walk)
     tg_str_t raw, name;
     tg_json_type_t type;
     tg_json_cursor_t json;
-    int n;
 
     type = tg_json_read_value(&walk->json, &raw) == TG_OK ? tg_json_type(raw)
                                                           : TG_JSON_NONE;
 
-    if (type == TG_JSON_ARRAY && tg_count_strings(raw) == -1) {
+    if (type == TG_JSON_ARRAY && tg_json_count_strings(raw) >= 0) {
         tg_buf_append_str(walk->out, raw);
         return 1;
     }
@@ -226,9 +203,9 @@ tg_schema_repair_required(tg_schema_repair_t *walk)
     tg_buf_append_char(walk->out, '[');
     tg_json_iter_init(&json, raw);
 
-    for (n = 0; tg_json_iter_next(&json, &name); /* void */) {
+    while (tg_json_iter_next(&json, &name)) {
         if (tg_json_type(name) == TG_JSON_STRING) {
-            tg_buf_append_cstr(walk->out, n++ != 0 ? "," : "");
+            tg_json_begin_element(walk->out);
             tg_buf_append_str(walk->out, name);
         }
     }
@@ -364,15 +341,9 @@ tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
     tg_json_type_t type;
     int i;
 
-    for (i = 0; i < TG_ROOT_CHECKED; i++) {
-        if (tg_json_body_eq_text(key,
-                                 tg_str_from_cstr(tg_schema_root_keywords[i])))
-        {
-            break;
-        }
-    }
+    i = tg_json_body_find(key, tg_schema_root_keywords);
 
-    if (i == TG_ROOT_CHECKED) {
+    if (i < 0 || i >= TG_ROOT_CHECKED) {
         return 0;
     }
 
@@ -403,33 +374,26 @@ tg_schema_root_is_left_out(tg_schema_repair_t *walk, tg_str_t key,
     return 0;
 }
 
-static int
-tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_first,
-                        int is_root)
+static void
+tg_schema_repair_member(tg_schema_repair_t *walk, tg_str_t key, int is_root)
 {
     size_t start;
 
     start = walk->out->len;
-    tg_buf_append_cstr(walk->out, is_first ? "\"" : ",\"");
-    tg_buf_append_str(walk->out, key);
-    tg_buf_append_cstr(walk->out, "\":");
+    tg_json_begin_raw_member(walk->out, key);
 
-    if (tg_schema_repair_keyword(walk, key, is_root)) {
-        return 1;
-    }
-
-    if (!tg_buf_has_failed(walk->out)) {
+    if (!tg_schema_repair_keyword(walk, key, is_root)
+        && !tg_buf_has_failed(walk->out))
+    {
         tg_buf_truncate(walk->out, start);
     }
-
-    return 0;
 }
 
 /* Repairs a schema object. values: the root keywords, or NULL if nested. */
 static void
 tg_schema_repair_object(tg_schema_repair_t *walk, const tg_str_t *values)
 {
-    int n, has_type, has_nullable, is_typed;
+    int has_type, has_nullable, is_typed;
     tg_keyword_type_t kind;
     tg_str_t key;
 
@@ -437,7 +401,6 @@ tg_schema_repair_object(tg_schema_repair_t *walk, const tg_str_t *values)
                && tg_schema_root_check_type(values[TG_ROOT_TYPE]) != 0;
     has_type = is_typed;
     has_nullable = 0;
-    n = is_typed;
     (void) tg_json_enter_object(&walk->json);
     tg_buf_append_char(walk->out, '{');
 
@@ -458,18 +421,12 @@ tg_schema_repair_object(tg_schema_repair_t *walk, const tg_str_t *values)
             && tg_schema_root_is_left_out(walk, key, values, is_typed)) {
             walk->is_bad |= tg_json_read_value(&walk->json, NULL) != TG_OK;
         } else {
-            n += tg_schema_repair_member(walk, key, n == 0, values != NULL);
+            tg_schema_repair_member(walk, key, values != NULL);
         }
     }
 
     walk->is_bad |= has_nullable && !has_type;
     tg_buf_append_char(walk->out, '}');
-}
-
-static void
-tg_schema_repair_schema(tg_schema_repair_t *walk)
-{
-    tg_schema_repair_object(walk, NULL);
 }
 
 /* Returns what replaces a schema that is not an object, or NULL. */

@@ -110,16 +110,6 @@ tg_content_block_check(tg_str_t block, const tg_mcp_member_t *members)
     return tg_mcp_members_check(block, members);
 }
 
-static int
-tg_body_has_prefix(tg_str_t body, const char *text)
-{
-    size_t len;
-
-    len = strlen(text);
-
-    return body.len >= len && memcmp(body.data, text, len) == 0;
-}
-
 /* Splits `data:TYPE;base64,DATA`, an escaped body. */
 static int
 tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
@@ -127,17 +117,16 @@ tg_data_url_parse(tg_str_t body, tg_str_t *type, tg_str_t *data)
     static const char middle[] = ";base64,";
     size_t i;
 
-    if (!tg_body_has_prefix(body, "data:")) {
+    if (!tg_str_has_prefix(body, "data:")) {
         return 0;
     }
 
     for (i = 5; i < body.len && body.data[i] != ','; i++) {
-        *data = tg_str(body.data + i, body.len - i);
+        *data = tg_str_skip(body, i);
 
-        if (tg_body_has_prefix(*data, middle)) {
+        if (tg_str_has_prefix(*data, middle)) {
             *type = tg_str(body.data + 5, i - 5);
-            data->data += sizeof(middle) - 1;
-            data->len -= sizeof(middle) - 1;
+            *data = tg_str_skip(*data, sizeof(middle) - 1);
             return 1;
         }
     }
@@ -160,7 +149,7 @@ tg_base64_guess_mime_type(tg_str_t body)
     size_t i;
 
     for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (tg_body_has_prefix(body, types[i].begin)) {
+        if (tg_str_has_prefix(body, types[i].begin)) {
             return tg_str_from_cstr(types[i].type);
         }
     }
@@ -207,25 +196,14 @@ tg_content_block_find_media(tg_str_t block, const tg_mcp_member_t *members,
 static int
 tg_content_block_is_newer_type(tg_str_t block, const tg_mcp_member_t *members)
 {
-    static const char *const mistakes[] = { "data",  "error",    "html",
-                                            "json",  "markdown", "object",
-                                            "string" };
+    static const char *const mistakes[] = { "data",   "error",    "html",
+                                            "json",   "markdown", "object",
+                                            "string", NULL };
     tg_str_t type;
-    size_t i;
 
-    if (members != NULL
-        || !tg_json_has_member(block, TG_STR("type"), TG_JSON_STRING, &type))
-    {
-        return 0;
-    }
-
-    for (i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
-        if (tg_json_string_eq(type, tg_str_from_cstr(mistakes[i]))) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return members == NULL
+           && tg_json_has_member(block, TG_STR("type"), TG_JSON_STRING, &type)
+           && tg_json_string_find(type, mistakes) < 0;
 }
 
 int

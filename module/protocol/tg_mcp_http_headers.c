@@ -77,26 +77,6 @@ typedef struct {
     const char *why;
 } tg_mcp_param_headers_t;
 
-static char
-tg_mcp_lower(char c)
-{
-    return (char) (c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-}
-
-static int
-tg_mcp_is_same_name(tg_str_t a, tg_str_t b)
-{
-    size_t i;
-
-    for (i = 0; i < a.len && i < b.len; i++) {
-        if (tg_mcp_lower(a.data[i]) != tg_mcp_lower(b.data[i])) {
-            return 0;
-        }
-    }
-
-    return a.len == b.len;
-}
-
 /* Adds a header name that is a token and unique within the tool. */
 static int
 tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
@@ -121,7 +101,7 @@ tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
     }
 
     for (i = 0; i < marks->n; i++) {
-        if (tg_mcp_is_same_name(marks->names[i], *name)) {
+        if (tg_str_eq_nocase(marks->names[i], *name)) {
             return 0;
         }
     }

@@ -89,10 +89,8 @@ tg_tool_validate_write_without_nulls(tg_buf_t *out, tg_str_t object,
             continue;
         }
 
-        tg_buf_append_cstr(out, out->len > 1 ? ",\"" : "\"");
-        tg_buf_append(out, key.data, key.len);
-        tg_buf_append_cstr(out, "\":");
-        tg_buf_append(out, value.data, value.len);
+        tg_json_begin_raw_member(out, key);
+        tg_buf_append_str(out, value);
     }
 
     tg_buf_append_char(out, '}');

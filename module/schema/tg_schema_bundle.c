@@ -105,8 +105,8 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
     fragment = hash != NULL ? tg_str(hash + 1, ref.len - name.len - 1)
                             : TG_STR("");
 
-    if (name.len > 2 && memcmp(name.data, "./", 2) == 0) {
-        name = tg_str(name.data + 2, name.len - 2);
+    if (name.len > 2 && tg_str_has_prefix(name, "./")) {
+        name = tg_str_skip(name, 2);
     }
 
     if (name.len == 0) {
@@ -136,35 +136,24 @@ tg_schema_bundle_rewrite_ref(tg_schema_bundle_t *bundle, tg_str_t ref)
 static void tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle,
                                          tg_str_t schema, int is_root);
 
-static void
-tg_schema_bundle_append_key(tg_schema_bundle_t *bundle, size_t n, tg_str_t key)
-{
-    tg_buf_append_cstr(bundle->out, n != 0 ? ",\"" : "\"");
-    tg_buf_append_str(bundle->out, key);
-    tg_buf_append_cstr(bundle->out, "\":");
-}
-
-/* Copies the entries of a container of schemas. Returns their number. */
+/* Copies the entries of a container of schemas. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
-static size_t
+static void
 tg_schema_bundle_copy_entries(tg_schema_bundle_t *bundle, tg_str_t container)
 {
     tg_schema_entries_t entries;
-    size_t n;
 
     tg_schema_entries_init(&entries, container);
 
-    for (n = 0; tg_schema_entries_next(&entries); n++) {
-        if (container.data[0] == '{') {
-            tg_schema_bundle_append_key(bundle, n, entries.key);
-        } else if (n != 0) {
-            tg_buf_append_char(bundle->out, ',');
+    while (tg_schema_entries_next(&entries)) {
+        if (entries.is_object) {
+            tg_json_begin_raw_member(bundle->out, entries.key);
+        } else {
+            tg_json_begin_element(bundle->out);
         }
 
         tg_schema_bundle_copy_schema(bundle, entries.value, 0);
     }
-
-    return n;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
@@ -189,7 +178,7 @@ tg_schema_bundle_copy_value(tg_schema_bundle_t *bundle, tg_str_t key,
                || (holds == TG_SCHEMA_CONTENT_MAP && type == TG_JSON_OBJECT))
     {
         tg_buf_append_char(bundle->out, value.data[0]);
-        (void) tg_schema_bundle_copy_entries(bundle, value);
+        tg_schema_bundle_copy_entries(bundle, value);
         tg_buf_append_char(bundle->out, type == TG_JSON_ARRAY ? ']' : '}');
 
     } else if (holds == TG_SCHEMA_CONTENT_SCHEMAS) {
@@ -227,7 +216,6 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
                              int is_root)
 {
     tg_schema_entries_t entries;
-    size_t n;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
         tg_json_write_compact(bundle->out, schema);
@@ -237,7 +225,7 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
     tg_buf_append_char(bundle->out, '{');
     tg_schema_entries_init(&entries, schema);
 
-    for (n = 0; bundle->rc == TG_OK && tg_schema_entries_next(&entries);) {
+    while (bundle->rc == TG_OK && tg_schema_entries_next(&entries)) {
         if (is_root && tg_schema_bundle_is_skipped(bundle, entries.key)) {
             continue;
         }
@@ -246,7 +234,7 @@ tg_schema_bundle_copy_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
             bundle->has_id = 1;
         }
 
-        tg_schema_bundle_append_key(bundle, n++, entries.key);
+        tg_json_begin_raw_member(bundle->out, entries.key);
         tg_schema_bundle_copy_value(bundle, entries.key, entries.value);
     }
 
@@ -283,8 +271,7 @@ tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
 }
 
 static void
-tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
-                                  size_t n)
+tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs)
 {
     tg_str_t raw, value;
 
@@ -311,8 +298,8 @@ tg_schema_bundle_copy_other_files(tg_schema_bundle_t *bundle, tg_str_t defs,
         if (bundle->rc == TG_OK) {
             raw = tg_schema_bundle_trim_text(raw);
             tg_schema_bundle_check_draft(bundle, raw);
-            tg_schema_bundle_append_key(
-                bundle, n++, bundle->file_names.name[bundle->file_index]);
+            tg_json_begin_raw_member(
+                bundle->out, bundle->file_names.name[bundle->file_index]);
             tg_schema_bundle_copy_schema(bundle, raw, 1);
         }
     }
@@ -337,19 +324,18 @@ tg_schema_bundle(const tg_schema_bundle_source_t *files, tg_str_t raw,
         .out = out,
         .error = error,
     };
-    size_t start, n;
+    size_t start;
     tg_str_t defs;
 
     start = out->len;
     raw = tg_schema_bundle_trim_text(raw);
     bundle.draft = tg_schema_draft_detect(raw);
     tg_schema_bundle_copy_schema(&bundle, raw, 1);
-    tg_buf_append_cstr(out,
-                       out->len != start + 1 ? ",\"$defs\":{" : "\"$defs\":{");
-    n = 0;
+    tg_json_begin_member(out, "$defs");
+    tg_buf_append_char(out, '{');
 
     if (tg_json_has_member(raw, TG_STR("$defs"), TG_JSON_OBJECT, &defs)) {
-        n = tg_schema_bundle_copy_entries(&bundle, defs);
+        tg_schema_bundle_copy_entries(&bundle, defs);
     } else {
         defs = TG_STR_NONE;
     }
@@ -361,7 +347,7 @@ tg_schema_bundle(const tg_schema_bundle_source_t *files, tg_str_t raw,
         return tg_buf_has_failed(out) ? TG_NOMEM : TG_OK;
     }
 
-    tg_schema_bundle_copy_other_files(&bundle, defs, n);
+    tg_schema_bundle_copy_other_files(&bundle, defs);
     tg_buf_append_cstr(out, "}}");
 
     return bundle.rc == TG_OK && tg_buf_has_failed(out) ? TG_NOMEM : bundle.rc;

@@ -37,7 +37,7 @@ tg_schema_draft_from_uri(tg_str_t uri)
         if (uri.len > schemes[i].len
             && memcmp(uri.data, schemes[i].data, schemes[i].len) == 0)
         {
-            uri = tg_str(uri.data + schemes[i].len, uri.len - schemes[i].len);
+            uri = tg_str_skip(uri, schemes[i].len);
             break;
         }
     }

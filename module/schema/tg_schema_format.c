@@ -112,8 +112,7 @@ tg_format_is_time(tg_str_t text)
     }
 
     if (hour > 23 || minute > 59 || second > 60
-        || !tg_format_parse_utc_offset(tg_str(text.data + at, text.len - at),
-                                       &offset))
+        || !tg_format_parse_utc_offset(tg_str_skip(text, at), &offset))
     {
         return 0;
     }
@@ -128,7 +127,7 @@ tg_format_is_date_time(tg_str_t text)
 {
     return text.len > 11 && (text.data[10] | 0x20) == 't'
            && tg_format_is_date(tg_str(text.data, 10))
-           && tg_format_is_time(tg_str(text.data + 11, text.len - 11));
+           && tg_format_is_time(tg_str_skip(text, 11));
 }
 
 /*
@@ -373,7 +372,7 @@ tg_format_is_email(tg_str_t text)
         return 0;
     }
 
-    domain = tg_str(text.data + at, text.len - at);
+    domain = tg_str_skip(text, at);
 
     if (domain.len > 2 && domain.data[0] == '['
         && domain.data[domain.len - 1] == ']')
@@ -382,8 +381,7 @@ tg_format_is_email(tg_str_t text)
 
         return tg_format_is_ipv4(domain)
                || (domain.len > 5 && memcmp(domain.data, "IPv6:", 5) == 0
-                   && tg_format_is_ipv6(
-                       tg_str(domain.data + 5, domain.len - 5)));
+                   && tg_format_is_ipv6(tg_str_skip(domain, 5)));
     }
 
     return tg_format_is_hostname(domain);

@@ -1,6 +1,7 @@
 /* Warnings about probable mistakes in a valid schema. */
 #include "schema/tg_schema_lint.h"
 
+#include "base/tg_utf8.h"
 #include "schema/tg_schema_keyword.h"
 #include "schema/tg_schema_node.h"
 #include "schema/tg_schema_query.h"
@@ -43,16 +44,7 @@ tg_schema_lint_append_text(tg_schema_lint_t *lint, tg_str_t text)
 {
     size_t len;
 
-    len = text.len;
-
-    if (len > TG_SCHEMA_LINT_QUOTE_MAX) {
-        for (len = TG_SCHEMA_LINT_QUOTE_MAX;
-             len != 0 && ((unsigned char) text.data[len] & 0xc0) == 0x80; len--)
-        {
-            /* void */
-        }
-    }
-
+    len = tg_utf8_truncated_len(text, TG_SCHEMA_LINT_QUOTE_MAX);
     tg_buf_append(&lint->text, text.data, len);
     tg_buf_append_cstr(&lint->text, len != text.len ? "..." : "");
 }
@@ -107,15 +99,10 @@ tg_schema_lint_ignored_sibling(tg_schema_lint_t *lint, tg_str_t key)
     static const char *const others[] = { "$ref",     "$schema", "$comment",
                                           "title",    "default", "description",
                                           "examples", "type",    NULL };
-    size_t i;
 
-    for (i = 0; others[i] != NULL; i++) {
-        if (tg_json_body_eq_text(key, tg_str_from_cstr(others[i]))) {
-            return;
-        }
-    }
-
-    if (tg_schema_keyword_get_content(key) == TG_SCHEMA_CONTENT_UNKNOWN) {
+    if (tg_json_body_find(key, others) >= 0
+        || tg_schema_keyword_get_content(key) == TG_SCHEMA_CONTENT_UNKNOWN)
+    {
         return;
     }
 

@@ -299,7 +299,7 @@ tg_meta_find_part(tg_str_t uri, const char *folder)
         return NULL;
     }
 
-    uri = tg_str(uri.data + len, uri.len - len);
+    uri = tg_str_skip(uri, len);
 
     while (part->name != NULL && !tg_str_eq(uri, tg_str_from_cstr(part->name)))
     {

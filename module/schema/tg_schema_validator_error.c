@@ -4,6 +4,8 @@
  */
 #include "schema/tg_schema_validator.h"
 
+#include "base/tg_utf8.h"
+
 #define TG_SCHEMA_ERROR_VALUE_MAX 80
 /* Bytes of a path in an error: longer ones do not help the reader. */
 #define TG_SCHEMA_ERROR_PATH_MAX 400
@@ -80,27 +82,12 @@ tg_schema_append_types(tg_buf_t *out, unsigned types)
     }
 }
 
-/* Returns the length of the whole characters in at most max bytes. */
-static size_t
-tg_schema_truncated_len(tg_str_t text, size_t max)
-{
-    if (text.len <= max) {
-        return text.len;
-    }
-
-    while (max > 0 && ((unsigned char) text.data[max] & 0xc0) == 0x80) {
-        max--;
-    }
-
-    return max;
-}
-
 void
 tg_schema_append_value(tg_buf_t *out, tg_str_t raw)
 {
     size_t len, i;
 
-    len = tg_schema_truncated_len(raw, TG_SCHEMA_ERROR_VALUE_MAX);
+    len = tg_utf8_truncated_len(raw, TG_SCHEMA_ERROR_VALUE_MAX);
 
     for (i = 0; i < len; i++) {
         tg_buf_append_char(out, (unsigned char) raw.data[i] < ' '
@@ -116,7 +103,7 @@ tg_schema_append_quoted(tg_buf_t *out, tg_str_t text)
 {
     size_t len;
 
-    len = tg_schema_truncated_len(text, TG_SCHEMA_ERROR_VALUE_MAX);
+    len = tg_utf8_truncated_len(text, TG_SCHEMA_ERROR_VALUE_MAX);
     tg_buf_append_char(out, '"');
     tg_json_write_escaped(out, tg_str(text.data, len));
     tg_buf_append_cstr(out, len < text.len ? "…\"" : "\"");
@@ -128,7 +115,7 @@ tg_schema_append_pointer_token(tg_buf_t *out, tg_str_t text)
 {
     size_t i, len;
 
-    len = tg_schema_truncated_len(text, TG_SCHEMA_ERROR_VALUE_MAX);
+    len = tg_utf8_truncated_len(text, TG_SCHEMA_ERROR_VALUE_MAX);
     tg_buf_append_char(out, '/');
 
     for (i = 0; i < len; i++) {

@@ -97,19 +97,6 @@ static const struct {
     [TG_COMMAND_HINT_WORDS] = { "write it as a separate word, \"", "\"" },
 };
 
-/* Returns the file name of a program's path, without its folder. */
-static tg_str_t
-ngx_tg_command_get_base_name(tg_str_t path)
-{
-    size_t i;
-
-    for (i = path.len; i > 0 && path.data[i - 1] != '/'; i--) {
-        /* void */
-    }
-
-    return tg_str(path.data + i, path.len - i);
-}
-
 static void
 ngx_tg_command_write_code_error(tg_buf_t *text, const ngx_str_t *directive,
                                 const tg_command_finding_t *code,
@@ -120,7 +107,7 @@ ngx_tg_command_write_code_error(tg_buf_t *text, const ngx_str_t *directive,
     tg_buf_append_cstr(text, "\" puts the caller's \"");
     tg_buf_append_str(text, value);
     tg_buf_append_cstr(text, "\" into code that \"");
-    tg_buf_append_str(text, ngx_tg_command_get_base_name(code->name));
+    tg_buf_append_str(text, tg_path_get_base_name(code->name));
     tg_buf_append_cstr(text, "\" runs, so a caller can run any code; ");
     tg_buf_append_cstr(text,
                        ngx_tg_command_remedies[code->program->hint].before);
@@ -196,7 +183,7 @@ ngx_tg_command_lint_option(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
     tg_buf_append_cstr(&text, "\"");
     tg_buf_append_str(&text, value);
     tg_buf_append_cstr(&text, "\" may begin with \"-\", and \"");
-    tg_buf_append_str(&text, ngx_tg_command_get_base_name(program));
+    tg_buf_append_str(&text, tg_path_get_base_name(program));
     tg_buf_append_cstr(&text,
                        "\" may treat it as an option; write \"--\" before it, "
                        "or \"--OPTION=");
