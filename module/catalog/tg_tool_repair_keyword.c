@@ -1,6 +1,9 @@
 /* The JSON Schema keywords of all drafts, and checks of their values. */
 #include "catalog/tg_tool_repair_impl.h"
 
+#include "catalog/tg_mcp_type.h"
+#include "schema/tg_schema_query.h"
+
 typedef struct {
     const char *name;
     uint8_t len;
@@ -113,35 +116,9 @@ tg_schema_is_type_name(tg_str_t raw)
 {
     static const char *const names[] = { "string", "number",  "integer",
                                          "object", "boolean", "array",
-                                         "null" };
-    size_t i;
+                                         "null",   NULL };
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_json_string_eq(raw, tg_str_from_cstr(names[i]))) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-static int
-tg_schema_is_type(tg_str_t raw)
-{
-    tg_json_cursor_t json;
-    tg_str_t name;
-
-    if (tg_json_type(raw) != TG_JSON_ARRAY) {
-        return tg_schema_is_type_name(raw);
-    }
-
-    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &name);) {
-        if (!tg_schema_is_type_name(name)) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return tg_json_string_find(raw, names) >= 0;
 }
 
 int
@@ -164,78 +141,17 @@ tg_schema_repair_is_pattern(const tg_schema_repair_t *walk, tg_str_t body)
     return is_pattern;
 }
 
-/* Decodes a token. Returns 0 if it has percent escapes or is too long. */
-static int
-tg_ref_next_token(tg_str_t *path, char *room, size_t size, tg_str_t *token)
-{
-    size_t n;
-    char c;
-
-    for (n = 0; path->len != 0 && path->data[0] != '/' && n < size; n++) {
-        c = path->data[0];
-
-        if (c == '~' && path->len > 1) {
-            c = path->data[1] == '1' ? '/' : '~';
-            path->data++;
-            path->len--;
-        }
-
-        if (c == '%') {
-            return 0;
-        }
-
-        room[n] = c;
-        path->data++;
-        path->len--;
-    }
-
-    *token = tg_str(room, n);
-
-    return n < size;
-}
-
 /* Checks whether the target of a reference is in the schema itself. */
 static int
 tg_schema_repair_has_ref_target(tg_schema_repair_t *walk, tg_str_t raw)
 {
-    char text[256], room[256];
-    tg_str_t path, token, at;
+    tg_str_t target;
 
-    if (walk->kind != TG_TOOL_SCHEMA_OUTPUT) {
-        return 1;
-    }
-
-    if (raw.len > sizeof(text)) {
-        return 0;
-    }
-
-    path = tg_str(text, tg_json_unescape(text, tg_json_string_body(raw)));
-
-    if (path.len == 0 || path.data[0] != '#') {
-        return 0;
-    }
-
-    at = walk->root;
-    path = tg_str(path.data + 1, path.len - 1);
-
-    while (path.len != 0) {
-        if (path.data[0] != '/' || walk->repair->refs > TG_TOOL_REF_BYTES_MAX) {
-            return 0;
-        }
-
-        walk->repair->refs += at.len;
-
-        path = tg_str(path.data + 1, path.len - 1);
-
-        if (!tg_ref_next_token(&path, room, sizeof(room), &token)
-            || tg_json_type(at) != TG_JSON_OBJECT
-            || tg_json_get_member(at, token, &at) != TG_OK)
-        {
-            return 0;
-        }
-    }
-
-    return 1;
+    return walk->kind != TG_TOOL_SCHEMA_OUTPUT
+           || tg_schema_query_ref(walk->root, tg_json_string_body(raw),
+                                  &walk->repair->refs, TG_TOOL_REF_BYTES_MAX,
+                                  &target)
+                  == TG_OK;
 }
 
 int
@@ -264,7 +180,9 @@ tg_schema_repair_is_valid_value(tg_schema_repair_t *walk,
         walk->has_ids = 1;
         return type == TG_JSON_STRING;
     case TG_KEYWORD_TYPE:
-        return tg_schema_is_type(raw);
+        return type == TG_JSON_ARRAY
+                   ? tg_mcp_is_array_of(raw, tg_schema_is_type_name)
+                   : tg_schema_is_type_name(raw);
     case TG_KEYWORD_ENUM:
         return type == TG_JSON_ARRAY && !tg_is_empty_array(raw);
     case TG_KEYWORD_NAMES:

@@ -50,30 +50,6 @@ tg_schema_find_resource(tg_schema_compiler_t *compile,
     return rc;
 }
 
-/* Removes and decodes the first token; the buffer is as long as the pointer. */
-static tg_str_t
-tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
-{
-    const char *p, *end;
-    size_t len;
-
-    p = pointer->data + 1;
-    end = pointer->data + pointer->len;
-
-    for (len = 0; p < end && *p != '/'; p++) {
-        if (*p == '~' && p + 1 < end && (p[1] == '0' || p[1] == '1')) {
-            p++;
-            token[len++] = *p == '0' ? '~' : '/';
-        } else {
-            token[len++] = *p;
-        }
-    }
-
-    *pointer = tg_str(p, (size_t) (end - p));
-
-    return tg_str(token, len);
-}
-
 /* Makes a member's key from its object's position and its name. */
 static int
 tg_schema_member_make_key(tg_schema_compiler_t *compile, const char *at,

@@ -1,13 +1,13 @@
 /* Queries about the text of a schema, by a bounded walk over its subschemas. */
 #include "schema/tg_schema_query.h"
 
-#include "schema/tg_schema_node.h"
+#include "schema/tg_uri.h"
 
 /* Depth of schemas, and visited schemas: hand-written ones have fewer. */
 #define TG_SCHEMA_QUERY_MAX_DEPTH 32
 #define TG_SCHEMA_QUERY_MAX_SCHEMAS 2000
-/* Maximum length of a name in a JSON pointer. */
-#define TG_SCHEMA_QUERY_NAME_MAX 256
+/* Maximum length of a reference. */
+#define TG_SCHEMA_QUERY_REF_MAX 512
 
 typedef struct tg_schema_query_s tg_schema_query_t;
 
@@ -27,44 +27,41 @@ struct tg_schema_query_s {
     tg_str_t value;
 };
 
-static int
-tg_schema_query_follow_pointer(tg_str_t root, tg_str_t pointer, tg_str_t *found)
+int
+tg_schema_query_ref(tg_str_t root, tg_str_t ref, size_t *bytes,
+                    size_t bytes_max, tg_str_t *target)
 {
-    char name[TG_SCHEMA_QUERY_NAME_MAX];
-    const char *p, *end;
-    size_t len;
+    char text[TG_SCHEMA_QUERY_REF_MAX], room[TG_SCHEMA_QUERY_REF_MAX];
+    tg_str_t pointer, token, found;
 
-    if (pointer.len == 0 || pointer.data[0] != '#') {
+    if (ref.len > sizeof(text)) {
         return TG_MISSING;
     }
 
-    *found = root;
-    end = pointer.data + pointer.len;
+    pointer = tg_str(text, tg_json_unescape(text, ref));
 
-    for (p = pointer.data + 1; p < end; /* void */) {
-        if (*p++ != '/') {
+    if (pointer.len == 0 || pointer.data[0] != '#'
+        || memchr(pointer.data, '%', pointer.len) != NULL)
+    {
+        return TG_MISSING;
+    }
+
+    found = root;
+
+    for (pointer = tg_str_skip(pointer, 1); pointer.len != 0; /* void */) {
+        if (pointer.data[0] != '/' || *bytes > bytes_max) {
             return TG_MISSING;
         }
 
-        for (len = 0; p < end && *p != '/' && len < sizeof(name); p++) {
-            if (*p == '%' || *p == '\\') {
-                return TG_MISSING;
-            }
+        *bytes += found.len;
+        token = tg_schema_pointer_next_token(&pointer, room);
 
-            name[len++] = *p;
-
-            if (*p == '~' && p + 1 < end) {
-                name[len - 1] = *++p == '0' ? '~' : '/';
-            }
-        }
-
-        if (len == sizeof(name)
-            || !tg_json_has_member(*found, tg_str(name, len), TG_JSON_OBJECT,
-                                   found))
-        {
+        if (tg_json_get_member(found, token, &found) != TG_OK) {
             return TG_MISSING;
         }
     }
+
+    *target = found;
 
     return TG_OK;
 }
@@ -78,7 +75,7 @@ tg_schema_query_visit_schema(tg_schema_query_t *query, tg_str_t schema,
                                          "if",    "then",  "else" };
     tg_str_t value, item;
     tg_json_cursor_t json;
-    size_t i;
+    size_t i, bytes;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
         return 0;
@@ -100,9 +97,12 @@ tg_schema_query_visit_schema(tg_schema_query_t *query, tg_str_t schema,
     }
 
     if (tg_json_has_member(schema, TG_STR("$ref"), TG_JSON_STRING, &value)) {
-        if (tg_schema_query_follow_pointer(query->root,
-                                           tg_json_string_body(value), &item)
-            != TG_OK)
+        bytes = 0;
+
+        if (tg_schema_query_ref(query->root, tg_json_string_body(value), &bytes,
+                                SIZE_MAX, &item)
+                != TG_OK
+            || tg_json_type(item) != TG_JSON_OBJECT)
         {
             query->is_undecided = 1;
         } else if (tg_schema_query_visit_schema(query, item, depth - 1)) {
@@ -156,8 +156,8 @@ tg_schema_query_is_closed(tg_str_t schema)
 static int
 tg_schema_query_visit_properties(tg_schema_query_t *query, tg_str_t schema)
 {
-    tg_schema_entries_t entries;
     tg_str_t properties, value;
+    tg_json_cursor_t json;
 
     if (tg_json_get_member(schema, TG_STR("patternProperties"), &value) == TG_OK
         || (tg_json_get_member(schema, TG_STR("additionalProperties"), &value)
@@ -174,15 +174,13 @@ tg_schema_query_visit_properties(tg_schema_query_t *query, tg_str_t schema)
     }
 
     query->is_declared = 1;
-    tg_schema_entries_init(&entries, properties);
+    tg_json_iter_init_members(&json, properties);
 
-    while (tg_schema_entries_next(&entries)) {
+    while (tg_json_iter_next_member(&json, &query->key, &query->value)) {
         if (query->match_key != NULL
-                ? query->match_key(query->name, entries.key)
-                : tg_json_body_eq_text(entries.key, query->name))
+                ? query->match_key(query->name, query->key)
+                : tg_json_body_eq_text(query->key, query->name))
         {
-            query->key = entries.key;
-            query->value = entries.value;
             return 1;
         }
     }

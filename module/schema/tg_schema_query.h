@@ -8,6 +8,14 @@
 
 #include "base/tg_json.h"
 
+/*
+ * Finds the target of a `$ref`, an escaped body, by its JSON pointer. Adds the
+ * bytes that are read to *bytes. TG_MISSING also for a reference out of the
+ * text, with percent escapes, or if *bytes is above bytes_max.
+ */
+int tg_schema_query_ref(tg_str_t root, tg_str_t ref, size_t *bytes,
+                        size_t bytes_max, tg_str_t *target);
+
 /* Checks whether name means the property with this escaped key. */
 typedef int (*tg_schema_key_match_pt)(tg_str_t name, tg_str_t key);
 

@@ -58,7 +58,7 @@ tg_uri_cut_prefix(tg_str_t *text, size_t len)
     tg_str_t head;
 
     head = tg_str(text->data, len);
-    *text = tg_str(text->data + len, text->len - len);
+    *text = tg_str_skip(*text, len);
 
     return head;
 }
@@ -140,7 +140,7 @@ tg_uri_cut_suffix(tg_str_t *text, const char *c)
         return TG_STR_NONE;
     }
 
-    rest = tg_str(text->data + at + 1, text->len - at - 1);
+    rest = tg_str_skip(*text, at + 1);
     text->len = at;
 
     return rest;
@@ -188,16 +188,6 @@ tg_uri_parse(tg_str_t text, tg_uri_t *uri)
 }
 
 static int
-tg_uri_has_prefix(tg_str_t text, const char *start)
-{
-    size_t len;
-
-    len = strlen(start);
-
-    return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
-static int
 tg_uri_eq_cstr(tg_str_t text, const char *whole)
 {
     return tg_str_eq(text, tg_str_from_cstr(whole));
@@ -228,17 +218,17 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
     start = out->len;
 
     while (path.len != 0) {
-        if (tg_uri_has_prefix(path, "../")) {
+        if (tg_str_has_prefix(path, "../")) {
             (void) tg_uri_cut_prefix(&path, 3);
 
-        } else if (tg_uri_has_prefix(path, "./")
-                   || tg_uri_has_prefix(path, "/./")) {
+        } else if (tg_str_has_prefix(path, "./")
+                   || tg_str_has_prefix(path, "/./")) {
             (void) tg_uri_cut_prefix(&path, 2);
 
         } else if (tg_uri_eq_cstr(path, "/.")) {
             path = TG_STR("/");
 
-        } else if (tg_uri_has_prefix(path, "/../")
+        } else if (tg_str_has_prefix(path, "/../")
                    || tg_uri_eq_cstr(path, "/..")) {
             tg_uri_drop_segment(out, start);
 
@@ -252,8 +242,7 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
             break;
 
         } else {
-            len = 1
-                  + tg_uri_find_char(tg_str(path.data + 1, path.len - 1), "/");
+            len = 1 + tg_uri_find_char(tg_str_skip(path, 1), "/");
             tg_buf_append_str(out, tg_uri_cut_prefix(&path, len));
         }
     }
@@ -291,11 +280,9 @@ static void
 tg_uri_append_lower(tg_buf_t *out, tg_str_t text)
 {
     size_t i;
-    char c;
 
     for (i = 0; i < text.len; i++) {
-        c = text.data[i];
-        tg_buf_append_char(out, c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c);
+        tg_buf_append_char(out, tg_to_lower(text.data[i]));
     }
 }
 
@@ -345,7 +332,7 @@ tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
 
     start = out->len;
 
-    if (authority == reference || tg_uri_has_prefix(reference->path, "/")) {
+    if (authority == reference || tg_str_has_prefix(reference->path, "/")) {
         tg_uri_append_normalized_path(out, reference->path);
 
     } else if (reference->path.len == 0) {
@@ -364,6 +351,29 @@ tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
         tg_buf_append_char(out, '?');
         tg_buf_append_str(out, query);
     }
+}
+
+tg_str_t
+tg_schema_pointer_next_token(tg_str_t *pointer, char *token)
+{
+    const char *p, *end;
+    size_t len;
+
+    p = pointer->data + 1;
+    end = pointer->data + pointer->len;
+
+    for (len = 0; p < end && *p != '/'; p++) {
+        if (*p == '~' && p + 1 < end && (p[1] == '0' || p[1] == '1')) {
+            p++;
+            token[len++] = *p == '0' ? '~' : '/';
+        } else {
+            token[len++] = *p;
+        }
+    }
+
+    *pointer = tg_str(p, (size_t) (end - p));
+
+    return tg_str(token, len);
 }
 
 int
@@ -392,9 +402,7 @@ tg_uri_append_decoded(tg_buf_t *out, tg_str_t text)
 
     all = tg_buf_view(out);
 
-    return tg_buf_has_failed(out)
-                   || tg_utf8_is_valid(
-                       tg_str(all.data + start, all.len - start))
+    return tg_buf_has_failed(out) || tg_utf8_is_valid(tg_str_skip(all, start))
                ? TG_OK
                : TG_INVALID;
 }

@@ -24,6 +24,12 @@ int tg_uri_parse(tg_str_t text, tg_uri_t *uri);
 void tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference,
                     tg_buf_t *out);
 
+/*
+ * Removes the first token of a JSON pointer, which begins with a slash, and
+ * decodes it to room, which has the length of the pointer.
+ */
+tg_str_t tg_schema_pointer_next_token(tg_str_t *pointer, char *room);
+
 /* Decodes %XX. TG_INVALID: the result is not valid UTF-8. */
 int tg_uri_append_decoded(tg_buf_t *out, tg_str_t text);
 
