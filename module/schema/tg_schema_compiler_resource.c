@@ -239,7 +239,7 @@ tg_schema_read_id(tg_schema_compiler_t *compile, tg_str_t raw,
     tg_buf_deinit(&full);
 
     if (rc == TG_OK && id->data != NULL) {
-        *fragment = tg_str(id->data + len, id->len - len);
+        *fragment = tg_str_skip(*id, len);
         id->len = len;
     }
 
@@ -351,10 +351,6 @@ tg_schema_build_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
     tg_str_t name;
     int rc;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
     rc = tg_schema_read_string(compile, raw, &name);
 
     if (rc != TG_OK) {
@@ -373,18 +369,15 @@ tg_schema_build_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
 /* Reads `$recursiveAnchor` (2019-09): a dynamic anchor with an empty name. */
 static int
 tg_schema_build_recursive_anchor(tg_schema_compiler_t *compile, tg_str_t raw,
-                                 tg_schema_node_t *node)
+                                 tg_schema_node_t *node, int is_dynamic)
 {
     int is_anchor, rc;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
 
     rc = tg_schema_read_flag(compile, raw, node, &is_anchor);
 
     return rc == TG_OK && is_anchor && node == node->resource->root
-               ? tg_schema_anchor_add(compile, raw, TG_STR(""), node, 1)
+               ? tg_schema_anchor_add(compile, raw, TG_STR(""), node,
+                                      is_dynamic)
                : rc;
 }
 
@@ -395,10 +388,6 @@ tg_schema_build_ref(tg_schema_compiler_t *compile, tg_str_t raw,
     tg_schema_pending_ref_t *pending;
     tg_str_t text;
     int rc;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
 
     rc = tg_schema_read_uri(compile, raw, &text);
 
@@ -423,16 +412,13 @@ tg_schema_build_ref(tg_schema_compiler_t *compile, tg_str_t raw,
 }
 
 static int
-tg_schema_check_vocabulary(tg_schema_compiler_t *compile, tg_str_t raw)
+tg_schema_check_vocabulary(tg_schema_compiler_t *compile, tg_str_t raw,
+                           tg_schema_node_t *node, int is_dynamic)
 {
     tg_schema_entries_t entries;
     tg_str_t text;
     tg_uri_t uri;
     int rc;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
 
     rc = tg_schema_expect_type(compile, raw, TG_JSON_OBJECT, "an object");
     tg_schema_entries_init(&entries, raw);
@@ -521,7 +507,22 @@ tg_schema_build_identity(tg_schema_compiler_t *compile,
                          const tg_schema_keyword_values_t *object,
                          unsigned draft, tg_schema_node_t *node)
 {
+    static const struct {
+        tg_schema_keyword_t keyword;
+        int (*build)(tg_schema_compiler_t *compile, tg_str_t raw,
+                     tg_schema_node_t *node, int is_dynamic);
+        int is_dynamic;
+    } rows[] = {
+        { TG_SCHEMA_K_VOCABULARY, tg_schema_check_vocabulary, 0 },
+        { TG_SCHEMA_K_ANCHOR, tg_schema_build_anchor, 0 },
+        { TG_SCHEMA_K_DYNAMIC_ANCHOR, tg_schema_build_anchor, 1 },
+        { TG_SCHEMA_K_RECURSIVE_ANCHOR, tg_schema_build_recursive_anchor, 1 },
+        { TG_SCHEMA_K_REF, tg_schema_build_ref, 0 },
+        { TG_SCHEMA_K_DYNAMIC_REF, tg_schema_build_ref, 1 },
+        { TG_SCHEMA_K_RECURSIVE_REF, tg_schema_build_ref, 1 },
+    };
     const tg_str_t *k;
+    size_t i;
     int rc;
 
     k = object->k;
@@ -538,26 +539,12 @@ tg_schema_build_identity(tg_schema_compiler_t *compile,
         node->resource->root = node;
     }
 
-    if (rc != TG_OK
-        || (rc = tg_schema_check_vocabulary(compile, k[TG_SCHEMA_K_VOCABULARY]))
-               != TG_OK
-        || (rc = tg_schema_build_anchor(compile, k[TG_SCHEMA_K_ANCHOR], node,
-                                        0))
-               != TG_OK
-        || (rc = tg_schema_build_anchor(compile, k[TG_SCHEMA_K_DYNAMIC_ANCHOR],
-                                        node, 1))
-               != TG_OK
-        || (rc = tg_schema_build_recursive_anchor(
-                compile, k[TG_SCHEMA_K_RECURSIVE_ANCHOR], node))
-               != TG_OK
-        || (rc = tg_schema_build_ref(compile, k[TG_SCHEMA_K_REF], node, 0))
-               != TG_OK
-        || (rc = tg_schema_build_ref(compile, k[TG_SCHEMA_K_DYNAMIC_REF], node,
-                                     1))
-               != TG_OK)
-    {
-        return rc;
+    for (i = 0; rc == TG_OK && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (k[rows[i].keyword].data != NULL) {
+            rc = rows[i].build(compile, k[rows[i].keyword], node,
+                               rows[i].is_dynamic);
+        }
     }
 
-    return tg_schema_build_ref(compile, k[TG_SCHEMA_K_RECURSIVE_REF], node, 1);
+    return rc;
 }
