@@ -97,21 +97,6 @@ tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
     return 1;
 }
 
-/* Checks the code in an option's value, attached or in the next word. */
-static int
-tg_command_check_option_value(tg_command_scan_t *scan, tg_str_t attached)
-{
-    if (attached.data == NULL) {
-        if (++scan->i >= scan->n) {
-            return 0;
-        }
-
-        attached = scan->tokens[scan->i].text;
-    }
-
-    return tg_command_check_code(scan, attached, scan->tokens[scan->i].word, 0);
-}
-
 static int
 tg_command_has_letter(const char *letters, char c)
 {
@@ -143,10 +128,7 @@ tg_command_has_prefix(tg_str_t text, tg_str_t lower)
     size_t i;
 
     for (i = 0; i < lower.len && i < text.len; i++) {
-        if ((text.data[i] >= 'A' && text.data[i] <= 'Z' ? text.data[i] | 0x20
-                                                        : text.data[i])
-            != lower.data[i])
-        {
+        if (tg_to_lower(text.data[i]) != lower.data[i]) {
             return 0;
         }
     }
@@ -176,17 +158,23 @@ tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
 
         i += i < text.len;
 
-        return tg_command_check_code(scan, tg_str(text.data + i, text.len - i),
+        return tg_command_check_code(scan, tg_str_skip(text, i),
                                      scan->tokens[scan->i].word, 0);
     }
 
     return 0;
 }
 
-/* Skips an option's value. Returns 1 if it is a setting with unsafe code. */
+typedef enum {
+    TG_COMMAND_VALUE_CODE,
+    TG_COMMAND_VALUE_FILE, /* the name of a file of code */
+    TG_COMMAND_VALUE_OTHER /* may be a setting with code */
+} tg_command_value_t;
+
+/* Checks an option's value, attached or in the next word. */
 static int
-tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
-                             int is_file)
+tg_command_check_option_value(tg_command_scan_t *scan, tg_str_t attached,
+                              tg_command_value_t type)
 {
     if (attached.data == NULL) {
         if (++scan->i >= scan->n) {
@@ -196,12 +184,16 @@ tg_command_skip_option_value(tg_command_scan_t *scan, tg_str_t attached,
         attached = scan->tokens[scan->i].text;
     }
 
-    if (is_file) {
+    switch (type) {
+    case TG_COMMAND_VALUE_CODE:
+        return tg_command_check_code(scan, attached, scan->tokens[scan->i].word,
+                                     0);
+    case TG_COMMAND_VALUE_FILE:
         tg_command_set_code_file(scan, attached);
         return 0;
+    default:
+        return tg_command_check_setting(scan, attached);
     }
-
-    return tg_command_check_setting(scan, attached);
 }
 
 /* Checks a group such as `-lne CODE`. */
@@ -215,13 +207,12 @@ tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
     program = scan->program;
 
     for (i = 1; i < text.len && text.data[i] != '$'; i++) {
-        attached = i + 1 < text.len
-                       ? tg_str(text.data + i + 1, text.len - i - 1)
-                       : TG_STR_NONE;
+        attached = i + 1 < text.len ? tg_str_skip(text, i + 1) : TG_STR_NONE;
 
         if (tg_command_has_letter(program->code_options, text.data[i])) {
             if (!(program->flags & TG_COMMAND_IS_SHELL)) {
-                return tg_command_check_option_value(scan, attached);
+                return tg_command_check_option_value(scan, attached,
+                                                     TG_COMMAND_VALUE_CODE);
             }
 
             scan->is_code_next = 1;
@@ -231,11 +222,13 @@ tg_command_check_short_options(tg_command_scan_t *scan, tg_str_t text)
             return 0;
 
         } else if (tg_command_has_letter(program->file_options, text.data[i])) {
-            return tg_command_skip_option_value(scan, attached, 1);
+            return tg_command_check_option_value(scan, attached,
+                                                 TG_COMMAND_VALUE_FILE);
 
         } else if (tg_command_has_letter(program->value_options, text.data[i]))
         {
-            return tg_command_skip_option_value(scan, attached, 0);
+            return tg_command_check_option_value(scan, attached,
+                                                 TG_COMMAND_VALUE_OTHER);
         }
 
         scan->is_input |= tg_command_has_letter(program->stdin_options,
@@ -264,19 +257,22 @@ tg_command_check_long_option(tg_command_scan_t *scan, tg_str_t text)
     if ((scan->program->flags & TG_COMMAND_IS_SINGLE) && name.len > 2
         && name.data[1] == '-')
     {
-        name = tg_str(name.data + 1, name.len - 1);
+        name = tg_str_skip(name, 1);
     }
 
     if (tg_command_list_has(scan->program->long_code_options, name)) {
-        return tg_command_check_option_value(scan, attached);
+        return tg_command_check_option_value(scan, attached,
+                                             TG_COMMAND_VALUE_CODE);
     }
 
     if (tg_command_list_has(scan->program->long_file_options, name)) {
-        return tg_command_skip_option_value(scan, attached, 1);
+        return tg_command_check_option_value(scan, attached,
+                                             TG_COMMAND_VALUE_FILE);
     }
 
     if (tg_command_list_has(scan->program->long_value_options, name)) {
-        return tg_command_skip_option_value(scan, attached, 0);
+        return tg_command_check_option_value(scan, attached,
+                                             TG_COMMAND_VALUE_OTHER);
     }
 
     scan->i += tg_command_list_has(scan->program->long_pair_options, name) ? 2
@@ -331,9 +327,8 @@ tg_command_check_word(tg_command_scan_t *scan, const tg_command_token_t *token)
     if ((flags & TG_COMMAND_IS_PLUS) && token->text.len > 1
         && token->text.data[0] == '+')
     {
-        return tg_command_check_code(
-            scan, tg_str(token->text.data + 1, token->text.len - 1),
-            token->word, 0);
+        return tg_command_check_code(scan, tg_str_skip(token->text, 1),
+                                     token->word, 0);
     }
 
     scan->nwords++;
