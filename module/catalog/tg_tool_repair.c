@@ -208,7 +208,10 @@ tg_tool_repair_output_schema(tg_tool_repair_t *repair, tg_str_t raw,
     return 1;
 }
 
-/* Appends the repaired value of member i; -1: clients do not check it. Returns 0 if it must be left out. */
+/*
+ * Appends the repaired value of member i, or -1 for a member that clients do
+ * not check. Returns 0 if it must be left out.
+ */
 static int
 tg_tool_repair_value(tg_tool_repair_t *repair, int i, tg_str_t raw,
                      tg_buf_t *out)

@@ -115,21 +115,11 @@ tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
 static int
 tg_mcp_schema_has_header_type(tg_str_t schema)
 {
-    static const char *const types[] = { "string", "integer", "boolean" };
+    static const char *const types[] = { "string", "integer", "boolean", NULL };
     tg_str_t raw;
-    size_t i;
 
-    if (tg_json_get_member(schema, TG_STR("type"), &raw) != TG_OK) {
-        return 0;
-    }
-
-    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (tg_json_string_eq(raw, tg_str_from_cstr(types[i]))) {
-            return 1;
-        }
-    }
-
-    return 0;
+    return tg_json_get_member(schema, TG_STR("type"), &raw) == TG_OK
+           && tg_json_string_find(raw, types) >= 0;
 }
 
 /* Checks an argument: one that no valid schema accepts has no header. */

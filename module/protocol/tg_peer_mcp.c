@@ -55,17 +55,13 @@ static const char *
 tg_mcp_negotiate_version(tg_str_t asked)
 {
     static const char *const legacy[] = { TG_MCP_VERSION_LEGACY, "2025-06-18",
-                                          TG_MCP_VERSION_BATCHES,
-                                          "2024-11-05" };
-    size_t i;
+                                          TG_MCP_VERSION_BATCHES, "2024-11-05",
+                                          NULL };
+    int i;
 
-    for (i = 0; i < sizeof(legacy) / sizeof(legacy[0]); i++) {
-        if (tg_json_string_eq(asked, tg_str_from_cstr(legacy[i]))) {
-            return legacy[i];
-        }
-    }
+    i = tg_json_string_find(asked, legacy);
 
-    return TG_MCP_VERSION_LEGACY;
+    return legacy[i >= 0 ? i : 0];
 }
 
 /* Decodes a member. Returns absent if it is missing or too long. */

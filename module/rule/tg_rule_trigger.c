@@ -101,25 +101,21 @@ tg_rule_reader_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
 static int
 tg_rule_reader_read_file_events(tg_rule_reader_t *reader, tg_str_t raw)
 {
-    static const char *const names[] = { "create", "change", "delete" };
+    static const char *const names[] = { "create", "change", "delete", NULL };
     tg_json_cursor_t each;
     tg_str_t value;
-    unsigned i, bit;
+    int i;
 
     for (tg_json_iter_init(&each, raw); tg_json_iter_next(&each, &value);) {
-        for (i = 0, bit = 0; i < 3; i++) {
-            bit |=
-                (unsigned) tg_json_string_eq(value, tg_str_from_cstr(names[i]))
-                << i;
-        }
+        i = tg_json_string_find(value, names);
 
-        if (bit == 0) {
+        if (i < 0) {
             return tg_rule_reader_fail(reader,
                                        "trigger.events: must be create, "
                                        "change or delete");
         }
 
-        reader->rule->events |= bit;
+        reader->rule->events |= 1u << i;
     }
 
     if (reader->rule->events == 0) {

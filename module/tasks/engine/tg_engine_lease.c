@@ -158,10 +158,9 @@ tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,
                             tg_str_t method, tg_str_t params)
 {
     static const char *const ends[] = { "task.completed", "task.failed",
-                                        "task.cancelled" };
+                                        "task.cancelled", NULL };
     tg_buf_t name;
     tg_str_t id;
-    size_t i;
 
     tg_buf_init(&name, tg_alloc_libc());
 
@@ -177,15 +176,12 @@ tg_engine_on_task_broadcast(tg_engine_t *engine, tg_str_t owner,
         engine->can_claim = 1;
     }
 
-    for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        if (tg_json_string_eq(method, tg_str_from_cstr(ends[i]))
-            && tg_json_has_member(params, TG_STR("taskId"), TG_JSON_STRING,
-                                  &id))
-        {
-            engine->priv->nended++;
-            tg_engine_resume_following_calls(
-                engine, tg_task_parse_id(tg_json_string_body(id)));
-        }
+    if (tg_json_string_find(method, ends) >= 0
+        && tg_json_has_member(params, TG_STR("taskId"), TG_JSON_STRING, &id))
+    {
+        engine->priv->nended++;
+        tg_engine_resume_following_calls(engine, tg_task_parse_id(
+                                                     tg_json_string_body(id)));
     }
 }
 
