@@ -1,7 +1,6 @@
 /* Connects to each address in turn, and then starts TLS. */
-#include "transport/tg_uv_conn_connect.h"
-
 #include "transport/tg_uv_conn_impl.h"
+
 #include "transport/tg_uv_endpoint.h"
 
 #include <sys/un.h>

@@ -19,6 +19,9 @@ void tg_uv_io_close(tg_uv_conn_t *conn, tg_uv_io_t *end);
 /* Starts to read; conn->on_read() receives results until a stop. */
 int tg_uv_conn_read_start(tg_uv_conn_t *conn);
 
+/* Connects to conn->next_address, or else to a later one. */
+void tg_uv_conn_connect_next_address(tg_uv_conn_t *conn);
+
 /* Stops reading a stream. A pending read of a file still completes. */
 void tg_uv_conn_read_stop(tg_uv_conn_t *conn);
 

@@ -1,7 +1,7 @@
 /* Connecting to an endpoint: its syntax, and the addresses of a name. */
 #include "transport_host.h"
 
-#include "transport/tg_uv_conn_connect.h"
+#include "transport/tg_uv_conn_io.h"
 #include "transport/tg_uv_endpoint.h"
 
 #include <arpa/inet.h>
