@@ -76,6 +76,20 @@ tg_str_eq_nocase(tg_str_t a, tg_str_t b)
     return a.len == b.len;
 }
 
+int
+tg_str_find(tg_str_t str, const char *const *words)
+{
+    int i;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (tg_str_eq(str, tg_str_from_cstr(words[i]))) {
+            return i;
+        }
+    }
+
+    return -1;
+}
+
 tg_str_t
 tg_path_get_base_name(tg_str_t path)
 {

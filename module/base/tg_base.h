@@ -193,6 +193,9 @@ int tg_str_has_prefix(tg_str_t str, const char *prefix);
 
 int tg_str_eq_nocase(tg_str_t a, tg_str_t b);
 
+/* Returns the index of an equal word in NULL-terminated words, or -1. */
+int tg_str_find(tg_str_t str, const char *const *words);
+
 /* Returns a path's part after its last slash. */
 tg_str_t tg_path_get_base_name(tg_str_t path);
 

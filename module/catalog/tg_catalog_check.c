@@ -75,10 +75,8 @@ tg_rpc_check_name_with(tg_str_t name, const tg_reserved_names_t *reserved)
 
     why = tg_rpc_check_name(name);
 
-    for (i = 0; why == NULL && reserved->names[i] != NULL; i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(reserved->names[i]))) {
-            why = reserved->name_error;
-        }
+    if (why == NULL && tg_str_find(name, reserved->names) >= 0) {
+        why = reserved->name_error;
     }
 
     for (i = 0; why == NULL && reserved->prefixes[i] != NULL; i++) {

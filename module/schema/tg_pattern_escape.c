@@ -252,8 +252,8 @@ tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
                            tg_str_t value)
 {
     static const char *const scripts[] = { "Script", "sc", "Script_Extensions",
-                                           "scx" };
-    unsigned i;
+                                           "scx", NULL };
+    int i;
 
     if (value.data == NULL) {
         tg_buf_append_str(pattern->out, tg_pattern_map_category(name));
@@ -267,13 +267,13 @@ tg_pattern_append_property(tg_pattern_parser_t *pattern, tg_str_t name,
         return TG_OK;
     }
 
-    for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(scripts[i]))) {
-            tg_buf_append_cstr(pattern->out, scripts[i | 1]);
-            tg_buf_append_char(pattern->out, ':');
-            tg_buf_append_str(pattern->out, value);
-            return TG_OK;
-        }
+    i = tg_str_find(name, scripts);
+
+    if (i >= 0) {
+        tg_buf_append_cstr(pattern->out, scripts[i | 1]);
+        tg_buf_append_char(pattern->out, ':');
+        tg_buf_append_str(pattern->out, value);
+        return TG_OK;
     }
 
     return tg_pattern_fail(pattern, "unknown property; known with = are "

@@ -123,7 +123,7 @@ ngx_tg_lint_glob_word(ngx_conf_t *cf, ngx_str_t *word, const ngx_str_t *program)
                                             "du",    "stat",  "file", "chmod",
                                             "chown", "touch", "sort", "md5sum",
                                             "tar",   "gzip",  NULL };
-    ngx_uint_t i, is_home;
+    ngx_uint_t is_home;
     ngx_str_t *value;
     tg_str_t name;
     u_char *slash;
@@ -138,15 +138,9 @@ ngx_tg_lint_glob_word(ngx_conf_t *cf, ngx_str_t *word, const ngx_str_t *program)
     name = tg_str_from_cstr(
         (char *) (slash != NULL ? slash + 1 : program->data));
 
-    for (i = 0; programs[i] != NULL; i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(programs[i]))) {
-            break;
-        }
-    }
-
     if (!is_home
-        && (programs[i] == NULL || word->len == 0 || word->data[0] == '-'
-            || ngx_strchr(word->data, '*') == NULL))
+        && (tg_str_find(name, programs) < 0 || word->len == 0
+            || word->data[0] == '-' || ngx_strchr(word->data, '*') == NULL))
     {
         return;
     }
@@ -194,21 +188,17 @@ ngx_tg_lint_program_word(ngx_conf_t *cf, ngx_str_t *word,
 {
     static const char *const signs[] = { "|",  "||", "|&", "&",    "&&", ">",
                                          ">>", "<",  "2>", "2>&1", ";",  NULL };
-    ngx_uint_t i;
+    int i;
     ngx_str_t *value;
 
     ngx_tg_lint_glob_word(cf, word, program);
     ngx_tg_lint_quoted_word(cf, word);
 
-    for (i = 0; signs[i] != NULL; i++) {
-        if (tg_str_eq(ngx_tg_str_from_ngx(word), tg_str_from_cstr(signs[i]))) {
-            break;
-        }
-    }
+    i = tg_str_find(ngx_tg_str_from_ngx(word), signs);
 
     /* exclude `find … -exec … ;` */
-    if ((signs[i] == NULL && (word->len < 2 || word->data[0] != '`'))
-        || (signs[i] != NULL && signs[i][0] == ';' && program->len >= 4
+    if ((i < 0 && (word->len < 2 || word->data[0] != '`'))
+        || (i >= 0 && signs[i][0] == ';' && program->len >= 4
             && ngx_strncmp(program->data + program->len - 4, "find", 4) == 0))
     {
         return;

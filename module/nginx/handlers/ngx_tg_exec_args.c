@@ -260,16 +260,9 @@ ngx_tg_exec_arg_is_value_true(tg_str_t raw)
 static ngx_uint_t
 ngx_tg_exec_arg_is_text_true(const ngx_str_t *text)
 {
-    static const char *const words[] = { "", "0", "false", "null" };
-    ngx_uint_t i;
+    static const char *const words[] = { "", "0", "false", "null", NULL };
 
-    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (tg_str_eq(ngx_tg_str_from_ngx(text), tg_str_from_cstr(words[i]))) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return tg_str_find(ngx_tg_str_from_ngx(text), words) < 0;
 }
 
 /*

@@ -161,17 +161,15 @@ static ngx_uint_t
 ngx_tg_task_can_repeat(const ngx_str_t *method, tg_buf_t *params)
 {
     static const char *const names[] = {
-        "automation.disable", "automation.enable", "automation.status",
-        "daemon.status",      "task.get",          "task.list",
-        "task.output",        "task.stats",        "task.wait"
+        "automation.disable", "automation.enable",
+        "automation.status",  "daemon.status",
+        "task.get",           "task.list",
+        "task.output",        "task.stats",
+        "task.wait",          NULL
     };
-    size_t i;
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_str_eq(ngx_tg_str_from_ngx(method), tg_str_from_cstr(names[i])))
-        {
-            return 1;
-        }
+    if (tg_str_find(ngx_tg_str_from_ngx(method), names) >= 0) {
+        return 1;
     }
 
     return (tg_str_eq(ngx_tg_str_from_ngx(method), TG_STR("task.submit"))
