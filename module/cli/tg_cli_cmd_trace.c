@@ -109,8 +109,7 @@ tg_cli_trace_find_next_record(tg_str_t bytes)
     size_t i;
 
     for (i = 1; i < bytes.len; i++) {
-        if (tg_cli_trace_record_is_start(tg_str(bytes.data + i, bytes.len - i)))
-        {
+        if (tg_cli_trace_record_is_start(tg_str_skip(bytes, i))) {
             break;
         }
     }
@@ -130,9 +129,7 @@ tg_cli_trace_parse_record(tg_str_t bytes, tg_cli_trace_record_t *record,
 
     rc = tg_cli_trace_record_parse(bytes, record, len);
 
-    if (rc == TG_OK
-        && !tg_cli_trace_record_is_start(
-            tg_str(bytes.data + *len, bytes.len - *len))
+    if (rc == TG_OK && !tg_cli_trace_record_is_start(tg_str_skip(bytes, *len))
         && tg_cli_trace_find_next_record(tg_str(bytes.data, *len)) != *len)
     {
         rc = TG_INVALID;
@@ -169,8 +166,7 @@ tg_cli_trace_process_records(tg_cli_trace_t *trace, tg_cli_trace_file_t *file,
             trace->nskipped += len;
         }
 
-        bytes.data += len;
-        bytes.len -= len;
+        bytes = tg_str_skip(bytes, len);
     }
 
     tg_buf_consume(&file->bytes, file->bytes.len - bytes.len);

@@ -30,9 +30,7 @@ tg_cli_table_end_cell(tg_cli_table_t *table, size_t column, size_t start)
     size_t width;
 
     cell = tg_buf_view(&table->cells);
-    width = cell.len != 0 ? tg_cli_cell_get_width(
-                tg_str(cell.data + start, cell.len - start))
-                          : 0;
+    width = cell.len != 0 ? tg_cli_cell_get_width(tg_str_skip(cell, start)) : 0;
     table->widths[column] = width > table->widths[column]
                                 ? width
                                 : table->widths[column];

@@ -164,8 +164,7 @@ tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
 
     } else {
         while (object.len != 0 && tg_is_one_of(object.data[0], " \t\r\n")) {
-            object.data++;
-            object.len--;
+            object = tg_str_skip(object, 1);
         }
 
         if (tg_json_validate(object, NULL) != TG_OK) {

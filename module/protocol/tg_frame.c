@@ -159,8 +159,7 @@ tg_frame_split(tg_frame_type_t kind, tg_str_t *bytes, tg_str_t *payload)
     }
 
     *payload = tg_str(bytes->data + head, size);
-    bytes->data += all;
-    bytes->len -= all;
+    *bytes = tg_str_skip(*bytes, all);
 
     return rc;
 }

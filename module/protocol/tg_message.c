@@ -263,7 +263,7 @@ static tg_str_t
 tg_message_skip_bom(tg_str_t text)
 {
     return text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0
-               ? tg_str(text.data + 3, text.len - 3)
+               ? tg_str_skip(text, 3)
                : text;
 }
 
@@ -420,8 +420,7 @@ tg_message_find_tail_id(tg_str_t tail, tg_str_t *id)
     for (i = tail.len; i-- != 0; /* void */) {
         if (tail.data[i] == '"' && tail.len - i > 4
             && memcmp(tail.data + i, "\"id\"", 4) == 0
-            && tg_message_parse_end(tg_str(tail.data + i, tail.len - i),
-                                    &found))
+            && tg_message_parse_end(tg_str_skip(tail, i), &found))
         {
             *id = found;
             return TG_OK;

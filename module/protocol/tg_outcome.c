@@ -72,8 +72,7 @@ tg_str_t
 tg_outcome_trim(tg_str_t bytes)
 {
     while (bytes.len != 0 && memchr(" \t\r\n", bytes.data[0], 4) != NULL) {
-        bytes.data++;
-        bytes.len--;
+        bytes = tg_str_skip(bytes, 1);
     }
 
     while (bytes.len != 0

@@ -221,8 +221,7 @@ tg_event_take_placeholder(tg_str_t *text, tg_str_t *field)
         *field = tg_event_parse_placeholder(*text);
 
         if (field->len != 0) {
-            text->data += field->len + 4;
-            text->len -= field->len + 4;
+            *text = tg_str_skip(*text, field->len + 4);
             return 1;
         }
     }

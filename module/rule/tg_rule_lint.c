@@ -172,8 +172,7 @@ tg_rule_lint_field(const tg_rule_lint_t *lint, const char *member,
     if (field.len >= sizeof(payload)
         && memcmp(field.data, payload, sizeof(payload) - 1) == 0)
     {
-        field.data += sizeof(payload) - 1;
-        field.len -= sizeof(payload) - 1;
+        field = tg_str_skip(field, sizeof(payload) - 1);
     }
 
     dot = memchr(field.data, '.', field.len);

@@ -176,8 +176,7 @@ tg_zone_parse(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone)
 
     if (size != 0 && bytes.data[4] != '\0') {
         width = 8;
-        bytes.data += TG_ZONE_HEADER_SIZE + size;
-        bytes.len -= TG_ZONE_HEADER_SIZE + size;
+        bytes = tg_str_skip(bytes, TG_ZONE_HEADER_SIZE + size);
         size = tg_zone_read_header(bytes, width, n);
     }
 
@@ -195,8 +194,7 @@ tg_zone_parse(const tg_alloc_t *alloc, tg_str_t bytes, tg_zone_t **zone)
     made->alloc = alloc;
     rc = tg_zone_read_transitions(made, bytes.data + TG_ZONE_HEADER_SIZE, width,
                                   n);
-    foot = tg_str(bytes.data + TG_ZONE_HEADER_SIZE + size,
-                  bytes.len - TG_ZONE_HEADER_SIZE - size);
+    foot = tg_str_skip(bytes, TG_ZONE_HEADER_SIZE + size);
 
     if (rc == TG_OK && width == 8) {
         rc = tg_zone_read_footer(made, foot);

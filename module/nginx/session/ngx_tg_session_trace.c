@@ -170,8 +170,7 @@ ngx_tg_session_trace_output(ngx_tg_session_t *session)
 
     if (session->base.conf->trace != NULL) {
         ngx_tg_session_trace_frames(session,
-                                    tg_str(new_output.data + session->traced,
-                                           new_output.len - session->traced),
+                                    tg_str_skip(new_output, session->traced),
                                     ngx_tg_tracer_get_time(), 1);
     }
 

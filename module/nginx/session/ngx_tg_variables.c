@@ -148,8 +148,7 @@ ngx_tg_variable_find_argument(ngx_stream_session_t *s, uintptr_t data,
     }
 
     name = ngx_tg_str_from_ngx((const ngx_str_t *) data);
-    name.data += prefix[kind];
-    name.len -= prefix[kind];
+    name = tg_str_skip(name, prefix[kind]);
     property = ngx_tg_tool_find_property(call->tool, name);
 
     rc = ngx_tg_call_lookup_arg(call, call->request->notes,

@@ -117,8 +117,7 @@ tg_http_exchange_parse_header(tg_http_exchange_t *http, tg_str_t line)
     value = tg_str(colon + 1, line.len - (size_t) (colon + 1 - line.data));
 
     while (value.len != 0 && (*value.data == ' ' || *value.data == '\t')) {
-        value.data++;
-        value.len--;
+        value = tg_str_skip(value, 1);
     }
 
     http->ops->header(http->ctx,

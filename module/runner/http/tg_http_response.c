@@ -85,11 +85,10 @@ tg_http_find_charset(tg_str_t type)
             continue;
         }
 
-        value = tg_str(type.data + i + len, type.len - i - len);
+        value = tg_str_skip(type, i + len);
 
         if (value.len != 0 && *value.data == '"') {
-            value.data++;
-            value.len--;
+            value = tg_str_skip(value, 1);
         }
 
         for (i = 0; i < value.len && !tg_is_one_of(value.data[i], "\"; \t");
@@ -163,8 +162,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
 
     /* JSON must not have a byte order mark. */
     if (body.len >= 3 && memcmp(body.data, "\xef\xbb\xbf", 3) == 0) {
-        body.data += 3;
-        body.len -= 3;
+        body = tg_str_skip(body, 3);
     }
 
     *out = body;

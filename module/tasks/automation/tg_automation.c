@@ -26,14 +26,12 @@ tg_automation_load_record(tg_automation_t *automation, tg_str_t key,
     } else if (key.len > firings.len
                && memcmp(key.data, firings.data, firings.len) == 0)
     {
-        tg_automation_load_firing(
-            automation, tg_str(key.data + firings.len, key.len - firings.len),
-            value);
+        tg_automation_load_firing(automation, tg_str_skip(key, firings.len),
+                                  value);
 
     } else if (key.len > rules.len
                && memcmp(key.data, rules.data, rules.len) == 0) {
-        rule = tg_automation_find_rule(automation, tg_str(key.data + rules.len,
-                                                          key.len - rules.len));
+        rule = tg_automation_find_rule(automation, tg_str_skip(key, rules.len));
 
         if (rule != NULL) {
             tg_automation_rule_load_record(rule, value);
