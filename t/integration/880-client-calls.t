@@ -253,7 +253,8 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->do('client free');
     wait_for { $other->do('clients') == 0 } 'its end';
     $other->stop;
-    is_deeply $host->holds($before), $before, 'no descriptor and no thread is left';
+    is_deeply $host->holds($before), $before,
+        'no descriptor and no thread is left';
     $host->stop;
 }
 

@@ -81,7 +81,8 @@ for my $kind (@Toolgate::Host::KINDS) {
     like answered($host, 8), qr/new worker/, 'the new worker answers';
 
     $host->do('client free');
-    is_deeply $host->holds($before), $before, 'no descriptor and no thread is left';
+    is_deeply $host->holds($before), $before,
+        'no descriptor and no thread is left';
     $host->stop;
 }
 
