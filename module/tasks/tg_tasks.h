@@ -59,10 +59,8 @@ void tg_tasks_on_peer_closed(tg_tasks_t *tasks, const tg_peer_t *peer);
  */
 void tg_tasks_shutdown(tg_tasks_t *tasks);
 
-/* Returns whether there is no engine. */
 int tg_tasks_is_empty(const tg_tasks_t *tasks);
 
-/* Returns the number of running tasks of all engines. */
 unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
 
 /* The job type `task`; its host is a tg_tasks_t. See tg_task_call_methods.c. */

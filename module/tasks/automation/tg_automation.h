@@ -158,13 +158,11 @@ void tg_automation_append_schedule(tg_buf_t *json,
 
 /* --- tg_automation_rule.c --- */
 
-/* Returns whether rules can fire now. */
 int tg_automation_can_fire(const tg_automation_t *automation);
 
 /* Returns whether a rule is enabled, by its config or by an override. */
 int tg_automation_rule_is_enabled(const tg_automation_rule_t *rule);
 
-/* Returns the rule of this id, or NULL. */
 tg_automation_rule_t *tg_automation_find_rule(const tg_automation_t *automation,
                                               tg_str_t id);
 
@@ -175,11 +173,9 @@ tg_automation_rule_t *tg_automation_find_rule(const tg_automation_t *automation,
 int tg_automation_parse_rules(tg_automation_t *automation, tg_str_t raw);
 void tg_automation_free_rules(tg_automation_t *automation);
 
-/* Appends the record of a rule as JSON. */
 void tg_automation_rule_write_record(tg_buf_t *json,
                                      const tg_automation_rule_t *rule);
 
-/* Sets the state of a rule from its record. */
 void tg_automation_rule_load_record(tg_automation_rule_t *rule, tg_str_t value);
 
 /* Returns a raw integer, or 0 for any other value. */
@@ -200,7 +196,6 @@ void tg_automation_resume_publisher(tg_automation_t *automation);
 /* Matches all pending events at once, before the rules are replaced. */
 void tg_automation_flush_events(tg_automation_t *automation);
 
-/* Discards all pending events. */
 void tg_automation_clear_events(tg_automation_t *automation);
 
 /*
@@ -222,7 +217,6 @@ void tg_automation_replay_backlog(tg_automation_t *automation);
 void tg_automation_schedule_rule(tg_automation_t *automation,
                                  tg_automation_rule_t *rule);
 
-/* Fires the cron rules that are due. */
 void tg_automation_check_due_rules(tg_automation_t *automation);
 
 /* --- tg_automation_watch.c --- */
@@ -230,7 +224,6 @@ void tg_automation_check_due_rules(tg_automation_t *automation);
 /* Watches the files of the rules. Restarts the watcher if the rules differ. */
 void tg_automation_start_watcher(tg_automation_t *automation);
 
-/* Stops watching files. */
 void tg_automation_stop_watcher(tg_automation_t *automation);
 
 #endif

@@ -44,7 +44,6 @@ typedef enum {
 
 #define TG_FIRING_ID_SIZE 24
 
-/* A firing of a rule. */
 struct tg_firing_s {
     TAILQ_ENTRY(tg_firing_s) link;
     tg_automation_t *automation;
@@ -89,7 +88,6 @@ struct tg_firing_s {
 tg_firing_t *tg_firing_new(tg_automation_t *automation);
 void tg_firing_free(tg_firing_t *firing);
 
-/* Returns the firing of this id, or NULL. */
 tg_firing_t *tg_automation_find_firing(const tg_automation_t *automation,
                                        tg_str_t id);
 
@@ -155,7 +153,6 @@ void tg_firing_end(tg_firing_t *firing, tg_firing_state_t state,
 /* Notifies clients and responds to calls, as the end is stored. */
 void tg_firing_on_end_stored(tg_firing_t *firing, int rc);
 
-/* Ends a firing that was not approved. */
 void tg_firing_deny(tg_firing_t *firing);
 
 /* --- tg_firing_start.c --- */

@@ -149,7 +149,7 @@ void tg_engine_on_nginx_exit(tg_engine_t *engine, int is_forced);
 /* Removes the connection to a worker, or all if NULL. */
 void tg_engine_remove_subscriber(tg_engine_t *engine, const tg_peer_t *peer);
 
-/* Frees an engine when no work is pending. */
+/* Shuts an engine down and frees it when no work is pending. */
 void tg_engine_shutdown(tg_engine_t *engine);
 
 /*

@@ -182,13 +182,11 @@ struct tg_task_s {
 void tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
                                 tg_str_t task);
 
-/* Returns the running task of this id, or NULL. */
 tg_task_t *tg_engine_find_task(const tg_engine_t *engine, int64_t id);
 
 /* Appends the last bytes of the output, as valid UTF-8. */
 void tg_task_append_tail(tg_buf_t *text, const tg_output_tail_t *tail);
 
-/* Returns the time of the loop in ms. */
 uint64_t tg_engine_get_loop_time_ms(const tg_engine_t *engine);
 
 /* Returns whether several runners share the engine's store. */

@@ -97,10 +97,8 @@ void tg_task_call_begin(tg_task_call_t *call);
 
 /* --- responses: each one ends the call and frees it, now or later --- */
 
-/* Responds with an outcome. */
 void tg_task_call_respond(tg_task_call_t *call, const tg_outcome_t *outcome);
 
-/* Responds with a JSON value. */
 void tg_task_call_respond_json(tg_task_call_t *call, tg_str_t json);
 
 /* Responds with the JSON value in call->text. */
@@ -110,10 +108,8 @@ void tg_task_call_respond_text(tg_task_call_t *call);
 void tg_task_call_respond_error(tg_task_call_t *call, int64_t code,
                                 const char *message);
 
-/* Responds that there is no such task. */
 void tg_task_call_respond_not_found(tg_task_call_t *call);
 
-/* Responds with the error of the store. */
 void tg_task_call_respond_store_error(tg_task_call_t *call);
 
 /* Responds with the JSON of the store, or "not found". */
@@ -146,7 +142,6 @@ tg_str_t tg_task_call_get_param(const tg_task_call_t *call, const char *name,
 int64_t tg_task_call_get_int(const tg_task_call_t *call, const char *name,
                              int64_t min, int64_t max, int64_t default_value);
 
-/* Returns whether a param is true. */
 int tg_task_call_get_bool(const tg_task_call_t *call, const char *name);
 
 /* Returns a string, decoded into `buf`; absent if it is missing. */
@@ -161,10 +156,8 @@ int tg_task_call_get_task_id(tg_task_call_t *call);
 
 /* --- calls that wait, in a list of the engine or of a task --- */
 
-/* Appends a call to a list. */
 void tg_task_call_enqueue(tg_task_call_t *call, tg_task_calls_t *list);
 
-/* Removes a call from its list. */
 void tg_task_call_dequeue(tg_task_call_t *call);
 
 /* Removes all calls from a list; ends those without a caller. */

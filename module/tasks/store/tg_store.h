@@ -254,7 +254,6 @@ struct tg_store_query_s {
 void tg_store_query_init(tg_store_query_t *query, tg_store_op_t op,
                          void (*done)(tg_store_query_t *query), void *data);
 
-/* Frees the result of a query. */
 void tg_store_query_deinit(tg_store_query_t *query);
 
 /*

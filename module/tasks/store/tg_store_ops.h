@@ -172,7 +172,6 @@ void tg_store_result_begin(tg_store_result_t *result, tg_store_query_t *query,
 int tg_store_result_add_row(tg_store_result_t *result,
                             const tg_store_value_t *values, unsigned n);
 
-/* Ends the JSON. */
 void tg_store_result_end(tg_store_result_t *result);
 
 #endif

@@ -95,7 +95,6 @@ tg_pg_append_records(tg_buf_t *json, const tg_store_query_t *query)
     tg_buf_append_char(json, ']');
 }
 
-/* Appends a value to params->buf. */
 static void
 tg_pg_append_value(tg_pg_params_t *params, const tg_store_pg_t *db,
                    const tg_store_query_t *query, const tg_store_param_t *param,

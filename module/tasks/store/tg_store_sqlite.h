@@ -63,7 +63,6 @@ int tg_sqlite_exec(tg_store_sqlite_t *db, const char *text);
  */
 int tg_sqlite_do_query(tg_store_sqlite_t *db, tg_store_query_t *query);
 
-/* Frees all prepared statements. */
 void tg_sqlite_finalize_statements(tg_store_sqlite_t *db);
 
 /*

@@ -8,7 +8,6 @@
 #include <sys/queue.h>
 #include <uv.h>
 
-/* Maximum number of items of a batch. */
 #define TG_WORK_QUEUE_BATCH_MAX 256
 
 typedef struct tg_work_item_s tg_work_item_t;
@@ -44,7 +43,6 @@ void tg_work_queue_init(tg_work_queue_t *work_queue, uv_loop_t *loop,
 /* Adds an item; work->done is called after this function has returned. */
 void tg_work_queue_add(tg_work_queue_t *work_queue, tg_work_item_t *work);
 
-/* Returns whether no item is waiting or running. */
 int tg_work_queue_is_idle(const tg_work_queue_t *work_queue);
 
 #endif

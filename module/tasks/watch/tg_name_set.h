@@ -24,7 +24,6 @@ typedef struct {
 /* Removes all names; the set can be used again. */
 void tg_name_set_free(tg_name_set_t *names);
 
-/* Returns the entry of a name, or NULL. */
 tg_name_set_entry_t *tg_name_set_find(const tg_name_set_t *names,
                                       tg_str_t text);
 

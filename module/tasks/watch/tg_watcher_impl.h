@@ -76,7 +76,6 @@ struct tg_watcher_s {
 /* Returns the monotonic time in ms, which is never 0. */
 uint64_t tg_watcher_get_time_ms(void);
 
-/* Returns whether the watcher is being closed. */
 int tg_watcher_is_ending(tg_watcher_t *watcher);
 
 /*
@@ -95,7 +94,6 @@ void tg_watcher_message_free(tg_watcher_message_t *message);
  */
 int tg_watcher_add_missing_roots(tg_watcher_t *watcher);
 
-/* Reads and handles the events of inotify. */
 void tg_watcher_read_events(tg_watcher_t *watcher);
 
 /* Frees all folders and files, and closes inotify. */

@@ -6,7 +6,6 @@
 
 #include "tasks/automation/tg_firing.h"
 
-/* Writes the body of a firing's webhook. */
 void tg_webhook_write_body(tg_firing_t *firing, tg_str_t event);
 
 /*
@@ -17,7 +16,6 @@ void tg_webhook_send(tg_firing_t *firing);
 /* Sends the webhooks that wait and whose retry is due. */
 void tg_webhook_on_tick(tg_automation_t *automation);
 
-/* Cancels a pending request. */
 void tg_webhook_cancel(tg_firing_t *firing);
 
 #endif
