@@ -27,6 +27,8 @@ use IO::Socket::UNIX;
 use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 
+use Toolgate::Json;
+
 our @KINDS = qw(ipc rpc legacy modern relay);
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
@@ -269,7 +271,7 @@ sub of_ipc {
     my $key = shift @{ $self->{turn} } // return [ strange => $message ];
     return [ answer => $key, $1 ]
         if $message =~ /\A\{"result":\{$plain,"isError":false\}\}\z/;
-    my $object = eval { $json->decode($message) };
+    my $object = eval { Toolgate::Json::decode($message) };
     return [ strange => $message ] if ref $object ne 'HASH';
     return $self->outcome($key, $object);
 }
@@ -287,7 +289,7 @@ sub of_line {
         if length $line > 4096
         && $line =~ /\A\{"jsonrpc":"2\.0","id":(\d+),
             "result":"([^"\\]*)"\}\z/x;
-    my $message = eval { $json->decode($line) };
+    my $message = eval { Toolgate::Json::decode($line) };
     return map { $self->of_message($_, $line) } @$message
         if ref $message eq 'ARRAY' && $self->can_batch;
     return $self->of_message($message, $line);
