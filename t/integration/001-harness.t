@@ -99,4 +99,27 @@ like $tg->reload_fails('nonsense;', server => 0), qr/nonsense/,
     'a reload of it is refused';
 is $tg->connect->recv_line, 'ho', 'and the running config is untouched';
 
+# --- JSON -------------------------------------------------------------------
+
+# Returns what a decoder makes of a text: the value as JSON, or the error.
+sub decoded {
+    my ($decode, $text) = @_;
+    my $value;
+    return Toolgate::Client->encode($value)
+        if eval { $value = $decode->($text); 1 };
+    return $@ =~ s/ at \S+ line .*//sr;
+}
+
+my $json = JSON::PP->new->utf8->allow_nonref->allow_bignum;
+my @texts = (
+    '', ' ', '{}', '[]', ' [ 1 , -2 , 0 , -0 ] ', '[1,]', '{"a":1,}', '[1 2]',
+    '{"a" 1}', '{"a":1,"a":{"b":[true,false,null]}}', 'nul', 'nullx', '01',
+    '1.0', '1e5', '-', '123456789012345', '1234567890123456',
+    '12345678901234567890', '"a\\"\\/\\n"', '"\\u00e9"', '"\\x"', "\"a\tb\"",
+    "\"\xc3\xa9\"", "\"\xff\"", '"', '[1]x', "[1]\0",
+    map { '[' x $_ . ']' x $_ } 80, 100, 600);
+is decoded(\&Toolgate::Json::decode, $_), decoded(sub { $json->decode($_[0]) },
+    $_), 'decoded as by JSON::PP: ' . substr($_, 0, 40) =~ s/[^ -~]/./gr
+    for @texts;
+
 done_testing;
