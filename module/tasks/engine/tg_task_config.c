@@ -230,6 +230,14 @@ tg_agent_write_exec_params(tg_buf_t *json, const tg_agent_t *agent,
     }
 
     tg_json_add_compact(json, "success", agent->success);
-    tg_spec_write(tg_agent_fields, agent, json);
+
+    if (agent->memory != TG_SPEC_UNSET) {
+        tg_json_add_int(json, "memory", agent->memory);
+    }
+
+    if (agent->pids != TG_SPEC_UNSET) {
+        tg_json_add_int(json, "pids", agent->pids);
+    }
+
     tg_buf_append_char(json, '}');
 }
