@@ -36,7 +36,7 @@ uint32_t tg_pattern_read_char(tg_pattern_parser_t *pattern);
 
 /* Parses an escaped character after a backslash; else TG_MISSING. */
 int tg_pattern_parse_char_escape(tg_pattern_parser_t *pattern, uint32_t *code);
-/* Appends the set of an escape such as \d. TG_MISSING: another type. */
+/* Appends the characters of an escape such as \d; TG_MISSING: not a set. */
 int tg_pattern_parse_set_escape(tg_pattern_parser_t *pattern, int is_in_class);
 /* Appends the class after the opening bracket at p. */
 int tg_pattern_parse_class(tg_pattern_parser_t *pattern);

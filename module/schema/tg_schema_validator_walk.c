@@ -111,7 +111,10 @@ tg_schema_run_skip_string(tg_schema_run_t *run, const char *p)
     return tg_schema_skip_scalar(p, run->end);
 }
 
-/* Takes the steps. Skips no value twice in a row. */
+/*
+ * Returns the end of the value at p and spends its steps. The last result is
+ * kept, so that the same value is not skipped twice in a row.
+ */
 static const char *
 tg_schema_run_skip_value(tg_schema_run_t *run, const char *p)
 {

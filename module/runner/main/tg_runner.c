@@ -31,7 +31,7 @@ typedef struct {
     int is_ready;           /* the starter knows that the runner listens */
     int has_served;         /* a worker has been connected */
     int is_stopping;        /* the runner is ending its jobs */
-    int is_closed;          /* its own handles are closed as well */
+    int is_closed;          /* the runner's own handles are closed, too */
 } tg_runner_t;
 
 /* --- end --- */

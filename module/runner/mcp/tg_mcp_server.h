@@ -22,7 +22,7 @@
 /* Maximum size of a list of tools in bytes. */
 #define TG_MCP_SERVER_LIST_MAX 16777216
 
-/* Number of known lists of connections that differ from the server's list. */
+/* Maximum number of remembered tool lists that differ from the server's. */
 #define TG_MCP_SERVER_OTHER_LISTS_MAX 16
 
 /* Time in ms without a subscriber after which a server is removed. */

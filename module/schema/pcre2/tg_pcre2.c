@@ -117,7 +117,7 @@ tg_pcre2_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     regex->spent = 0;
     regex->at = 0;
 
-    /* Instances are validated as UTF-8 with their frame. */
+    /* Frames are checked for UTF-8 when read, so the text is valid. */
     rc = pcre2_match(regex->code, (PCRE2_SPTR) text.data, text.len, 0,
                      PCRE2_NO_UTF_CHECK, regex->data, regex->context);
     *spent = regex->spent;

@@ -1,4 +1,4 @@
-/* What only the files of tasks/engine/ know of an engine and its tasks. */
+/* Private state of an engine and its tasks, for the files of tasks/engine/. */
 #ifndef TG_ENGINE_IMPL_H
 #define TG_ENGINE_IMPL_H
 

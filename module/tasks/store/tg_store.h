@@ -171,8 +171,8 @@ typedef enum {
     TG_STORE_WRITE_OUTPUT,
 
     /*
-     * Returns output of the task `id` from `offset` in `json`. `offset` becomes
-     * the first byte that is left, `size` the offset after the last byte.
+     * Returns output of the task `id` from `offset` in `json`. Sets `offset` to
+     * the first byte that is still stored, `size` to that after the last byte.
      */
     TG_STORE_READ_OUTPUT,
     TG_STORE_OPS

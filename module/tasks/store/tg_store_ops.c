@@ -383,8 +383,8 @@ const char *const tg_store_sqlite_lists[TG_STORE_FILTERS] = {
     " ORDER BY id DESC"
 
 /*
- * Fails queued tasks whose agent was removed: no place has the agent, whether
- * or not the runner of the place is alive.
+ * Fails queued tasks whose agent was removed: no runner in the table has the
+ * agent, neither a live one nor one that has exited.
  */
 #define TG_PG_FAIL_ORPHANS \
     "WITH mine AS (UPDATE toolgate_runner SET agents=$agents WHERE " \
