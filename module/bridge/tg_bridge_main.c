@@ -42,7 +42,7 @@ static const char tg_bridge_help[] =
     "  --ca FILE          trusted TLS certificates, as PEM; default: the\n"
     "                     system's\n"
     "  --cert FILE        the bridge's own TLS certificate, as PEM\n"
-    "  --key FILE         its key, if that is in another file\n"
+    "  --key FILE         key of that certificate, if in another file\n"
     "  --tls-name NAME    the name in the server's certificate, if it is not\n"
     "                     HOST\n"
     "  --version          print the version\n"

@@ -108,12 +108,12 @@ tg_bridge_list_replace(tg_bridge_t *bridge)
 
     if (bridge->mcp.is_circular) {
         tg_bridge_log("the list of tools repeats a page or a cursor; the "
-                      "rest of it is ignored");
+                      "list ends there");
     }
 
     if (bridge->mcp.nleft_out != 0) {
         tg_bridge_log("%zu of the listed tools %s no name or a duplicate "
-                      "name; %s left out",
+                      "name; %s omitted",
                       bridge->mcp.nleft_out,
                       tg_pick_plural(bridge->mcp.nleft_out, "has", "have"),
                       tg_pick_plural(bridge->mcp.nleft_out, "it is",

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Logs a repair of a listed tool, or a tool that was left out. */
+/* Logs a repair of a listed tool, or a tool that was omitted. */
 static void
 tg_bridge_list_log_repair(void *ctx, tg_str_t name, tg_str_t why,
                           int is_left_out)
@@ -16,7 +16,7 @@ tg_bridge_list_log_repair(void *ctx, tg_str_t name, tg_str_t why,
     (void) ctx;
     tg_bridge_decode_visible(text, sizeof(text), name);
     tg_bridge_log("tool \"%s\" is %s: %.*s", text,
-                  is_left_out ? "left out" : "listed after repairs",
+                  is_left_out ? "omitted" : "listed after repairs",
                   (int) why.len, why.data);
 }
 

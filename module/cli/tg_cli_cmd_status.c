@@ -262,12 +262,12 @@ const tg_cli_command_t tg_cli_cmd_status = {
     .summary = "show how often tools were called, and with what result",
     .help =
         "Shows the totals of all workers since NGINX was started. For "
-        "each tool: its CALLS; the calls that are running NOW, and those "
-        "of them that WAIT; their MEAN duration, and the duration that 95% "
-        "of them did not exceed (an estimate between 1, 5, 10, 50, 100, "
-        "500 ms, 1, 5, 10 and 60 s); the bytes IN and OUT; and how many "
-        "FAILED, by reason. Then the MCP servers with the first line of "
-        "their last error, and the runners.\n\n"
+        "each tool: its CALLS; the calls that are running NOW, and how "
+        "many of them WAIT; their MEAN duration, and the duration that 95% "
+        "of the calls did not exceed (estimated from a histogram with the "
+        "bounds 1, 5, 10, 50, 100, 500 ms, 1, 5, 10 and 60 s); the bytes IN "
+        "and OUT; and how many FAILED, by reason. Then the MCP servers with "
+        "the first line of their last error, and the runners.\n\n"
         "With NAME, shows everything about this tool, method or MCP server, "
         "including the whole last error.",
     .note = tg_cli_status_note,

@@ -154,11 +154,12 @@ const tg_cli_command_t tg_cli_cmd_validate = {
     .synopsis = "validate [--formats] [--schema FILE ...] SCHEMA "
                 "[INSTANCE ...]",
     .summary = "check a JSON Schema, and JSON against it",
-    .help = "Checks a schema (JSON Schema 2020-12, or 2019-09 and drafts 7, 6 "
-            "and 4 if its $schema says so), and every INSTANCE against it, as "
-            "Toolgate checks the arguments of a call. Both are files; - is "
-            "standard input. Each error on standard error names the file, the "
-            "place in it, and the rule.",
+    .help =
+        "Checks a schema (JSON Schema 2020-12, or 2019-09 and drafts 7, 6 "
+        "and 4 if its $schema says so), and every INSTANCE against it, as "
+        "Toolgate checks the arguments of a call. SCHEMA and INSTANCE "
+        "are files; - is standard input. Each error on standard error names "
+        "the file, the place in it, and the rule.",
     .note =
         "A $ref may refer to another file, relative to the file that contains "
         "it. Nothing is fetched from a network. In nginx.conf, "

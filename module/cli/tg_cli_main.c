@@ -83,7 +83,7 @@ tg_cli_usage_print(FILE *file)
         "                         /run/toolgate/tools.sock\n"
         "      --ca FILE          the certificates to trust (TOOLGATE_CA)\n"
         "      --cert FILE        your certificate (TOOLGATE_CERT)\n"
-        "      --key FILE         its key (TOOLGATE_KEY)\n"
+        "      --key FILE         your certificate's key (TOOLGATE_KEY)\n"
         "      --tls-name NAME    the name in the server's certificate, if it\n"
         "                         is not HOST (TOOLGATE_TLS_NAME)\n\n"
         "  -h, --help             explain the command\n"

@@ -116,7 +116,7 @@ tg_cli_append_mcp_server_details(tg_buf_t *out, json_object *server,
     tg_cli_append_fields(out, columns, server, mcp);
     tg_cli_json_iter_init(&json, tg_cli_json_get(mcp, "clashes"));
 
-    for (label = "left out"; tg_cli_json_iter_next(&json, &item); label = "") {
+    for (label = "omitted"; tg_cli_json_iter_next(&json, &item); label = "") {
         other = tg_cli_json_get_text(item, "mcp_server");
         tg_cli_append_label(out, label);
         tg_cli_append_member(out, item, "tool");

@@ -196,7 +196,7 @@ tg_cli_append_mcp_servers(tg_buf_t *out, json_object *server)
         { NULL, NULL, NULL },
     };
     static const tg_cli_column_t clashes[] = {
-        { "LEFT OUT", tg_cli_cell_append_text, "tool" },
+        { "OMITTED", tg_cli_cell_append_text, "tool" },
         { "MCP SERVER", tg_cli_cell_append_parent_text, "name" },
         { "NAME", tg_cli_cell_append_text, "name" },
         { "USED BY", tg_cli_cell_append_name_user, "mcp_server" },
@@ -232,7 +232,7 @@ tg_cli_append_mcp_servers(tg_buf_t *out, json_object *server)
     }
 }
 
-/* Rows of tools that are left out of the table without --all. */
+/* Rows that the table omits without --all. */
 typedef struct {
     int is_all;
     size_t nuncalled; /* tools that were never called */

@@ -48,7 +48,7 @@ like $tg->log,
 
 my ($rc, $out) = $tg->cli('status');
 is $rc, 0, 'status';
-like $out, qr/^LEFT\ OUT\ +MCP\ SERVER\ +NAME\ +USED\ BY\n
+like $out, qr/^OMITTED\ +MCP\ SERVER\ +NAME\ +USED\ BY\n
     mine\ +far\ +mine\ +the\ config\n
     read\ +near\ +read\ +far\n
     a\.b\ +near\ +a_b\ +near\n/mx, 'a table of them';

@@ -85,7 +85,7 @@ test_has(const tg_buf_t *out, const char *text)
     "git         failed          0         3  no…\n"                         \
     "far         ready           1         0\n"                                \
     "\n"                                                                       \
-    "LEFT OUT    MCP SERVER  NAME   USED BY\n"                                 \
+    "OMITTED     MCP SERVER  NAME   USED BY\n"                                 \
     "re\\u0009ad  far         re_ad  git\n"                                    \
     "m           far         m      the config\n"                              \
     "\n"                                                                       \
@@ -149,7 +149,7 @@ HELP_TEST(named, "one name: the whole error message and each bucket")
         { "far", 1,
           "mcp_server far\nserver     unix:/run/t.sock\nstate      ready\n"
           "processes  1\nrestarts   0\n"
-          "left out   re\\u0009ad, as git has re_ad\n"
+          "omitted    re\\u0009ad, as git has re_ad\n"
           "           m, as the config has m\n"
           "unchecked  far_x, many\n" },
         { "word_count", 1,

@@ -39,7 +39,7 @@ tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
     if (client->nleft_out != 0) {
         tg_mcp_conn_log(
             mcp_conn, TG_LOG_WARN,
-            "%zu of its tools %s no name or a duplicate name; %s left out",
+            "%zu of its tools %s no name or a duplicate name; %s omitted",
             client->nleft_out, tg_pick_plural(client->nleft_out, "has", "have"),
             tg_pick_plural(client->nleft_out, "it is", "they are"));
     }
