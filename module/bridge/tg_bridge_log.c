@@ -62,7 +62,7 @@ tg_bridge_log(const char *format, ...)
 
     } else if (room < 0) {
         tg_bridge_log_write(
-            TG_STR("too many lines at once; some were dropped"));
+            TG_STR("too many log lines at once; some are omitted"));
     }
 }
 

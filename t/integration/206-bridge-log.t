@@ -38,7 +38,7 @@ is $bridge->notification('notifications/mark')->{method},
 $bridge->stop;
 my $log = $bridge->stderr;
 ok $log =~ /malformed frame dropped/, 'it is logged';
-ok $log =~ /too many lines at once/, 'and said that it is not';
+ok $log =~ /too many log lines at once/, 'and said that it is not';
 my $lines = () = $log =~ /^/mg;
 cmp_ok $lines, '<', 5_000, 'a bounded number of lines';
 

@@ -17,8 +17,7 @@ ngx_tg_log_throttle_take(tg_throttle_t *throttle, ngx_uint_t level,
 
     if (room < 0) {
         ngx_log_error(level, log, 0,
-                      "too many lines at once; after the next one, some are "
-                      "dropped");
+                      "too many log lines at once; some are omitted");
     }
 
     return room != 0;

@@ -9,7 +9,7 @@
 
 /*
  * Counts a line to log. Returns 0 if the log level is off or the throttle is
- * used up; logs that lines are left out before the last one.
+ * used up; logs that lines are omitted before the last one.
  */
 ngx_uint_t ngx_tg_log_throttle_take(tg_throttle_t *throttle, ngx_uint_t level,
                                     ngx_log_t *log);

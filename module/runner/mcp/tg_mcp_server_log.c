@@ -39,7 +39,7 @@ tg_mcp_server_log(tg_mcp_server_t *server, int level, const char *format, ...)
 
     if (room < 0) {
         tg_log(TG_LOG_WARN,
-               "mcp_server %s: too many log lines at once, some are omitted",
+               "mcp_server %s: too many log lines at once; some are omitted",
                server->spec.name);
     }
 }
