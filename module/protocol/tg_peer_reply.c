@@ -185,7 +185,7 @@ tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply)
 
     text = tg_buf_make_fixed(room, sizeof(room));
     tg_buf_printf(&text,
-                  TG_RPC_TOO_LARGE_TEXT "%zu bytes that are taken here; it was "
+                  TG_RPC_TOO_LARGE_TEXT "limit of %zu bytes; it was "
                                         "discarded. Send less.",
                   peer->frame.limit);
     tg_peer_notify_refused(peer, "it is too large");

@@ -65,7 +65,7 @@ for my $era (qw(legacy modern)) {
     my $refused = $node->event('error');
     is $refused->{id}, 5, "$era: a call that is too large is answered";
     is $refused->{code}, -32600, "$era: as that";
-    like $refused->{message}, qr/larger than the 10493952 bytes/,
+    like $refused->{message}, qr/larger than the limit of 10493952 bytes/,
         "$era: with what is taken";
 
     # The parent is killed: what runs fails, the session goes on.

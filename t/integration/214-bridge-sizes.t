@@ -51,8 +51,8 @@ for my $case (
     my $refused = $bridge->recv_json;
     is $refused->{id}, $name, "too large: answered to $name";
     is $refused->{error}{code}, -32600, 'as that';
-    like $refused->{error}{message}, qr/larger than the 10493952 bytes/,
-        'with what is taken';
+    like $refused->{error}{message},
+        qr/larger than the limit of 10493952 bytes/, 'with what is taken';
     unlike $refused->{error}{message}, qr/tool_max_frame/,
         "and no setting of somebody else's";
 }
