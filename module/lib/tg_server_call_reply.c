@@ -29,7 +29,7 @@ tg_call_send_reply(toolgate_call_t call, const tg_pending_call_reply_t *reply)
         return tg_call_set_inherited_error(call);
     default:
         return tg_lib_set_error(TOOLGATE_ERR_GONE,
-                                "a response to call %llu, %s, is dropped",
+                                "the response to call %llu, %s, was dropped",
                                 (unsigned long long) call, why);
     }
 }

@@ -20,7 +20,7 @@ tool_idle_timeout off frame=600s;
 tool nap { exec sleep 600; timeout 600s; }
 tool hi { return hi; }
 END
-my $closed = qr/client closed: the worker keeps more than 256 MiB/;
+my $closed = qr/client closed: the clients of this worker use more than 256/;
 my $part = '{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 9_000_000;
 
 sub cut { return scalar grep { $_->at_eof(0) } @_ }

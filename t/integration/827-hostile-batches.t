@@ -25,7 +25,7 @@ $greedy->send_line(
 is $greedy->recv_json->{id}, 0, 'the client is there';
 # It may be closed before it has sent all.
 eval { $greedy->send_raw(sprintf "$batch\n", $_) for 1 .. 45 };
-my $closed = qr/client closed: the worker keeps more than 256 MiB/;
+my $closed = qr/client closed: the clients of this worker use more than 256/;
 wait_for { $tg->log =~ $closed } 'the worker to close it';
 pass 'who lets it keep too much is closed';
 is $tg->connect->call_tool('hi')->{result}{content}[0]{text}, 'hi',

@@ -11,7 +11,8 @@ is $attacker->line, 'sent', 'all have sent';
 $hostile->call for 1 .. 30;
 pass 'who behaves is served';
 $hostile->{peak} = rss_kb($hostile->worker);
-like $hostile->tg->log, qr/client closed: the worker keeps more than 256 MiB/,
+like $hostile->tg->log,
+    qr/client closed: the clients of this worker use more than 256/,
     'the log says it';
 $attacker->go;
 my ($closed, $open) =

@@ -146,10 +146,9 @@ ngx_tg_pass_parse_params(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
         } else {
             rv = ngx_tg_conf_error(
                 cf,
-                "invalid parameter \"%V\" in \"pass\"; after the address "
-                "write, each at most once, \"protocol=ipc|jsonrpc|relay|mcp\", "
-                "\"notify\", and the name at the backend, \"name=NAME\" or, "
-                "for a method of JSON-RPC, \"method=NAME\"",
+                "invalid parameter \"%V\" in \"pass\"; the parameters are, "
+                "each at most once, \"protocol=ipc|jsonrpc|relay|mcp\", "
+                "\"notify\", and \"name=NAME\" or \"method=NAME\"",
                 &value[i]);
         }
 

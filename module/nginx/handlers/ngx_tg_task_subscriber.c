@@ -109,7 +109,7 @@ ngx_tg_tasks_on_runner_notification(void *data, tg_str_t method,
 
     if (rc != NGX_OK) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "clients were not sent \"%*s\" about a task (%i)",
+                      "notification \"%*s\" about a task was not sent (%i)",
                       said[1].len - 2, said[1].data + 1, rc);
     }
 }

@@ -89,13 +89,13 @@ ngx_tg_time_slice_is_over(void *host)
 /* Number of sums of owners, found by a keyed hash that clients cannot guess. */
 #define NGX_TG_MEMORY_OWNERS_MAX 4096
 
-static void ngx_tg_memory_on_relief(ngx_event_t *ev);
+static void ngx_tg_memory_on_exceeded(ngx_event_t *ev);
 
 static ngx_queue_t ngx_tg_memory_sessions = { &ngx_tg_memory_sessions,
                                               &ngx_tg_memory_sessions };
 /* Memory of clients between two workers. */
 static tg_sched_source_t ngx_tg_moving_memory;
-static ngx_event_t ngx_tg_memory_relief_event;
+static ngx_event_t ngx_tg_memory_exceeded_event;
 /* Memory of users and weight of processes, during a search. */
 static uint64_t ngx_tg_memory_owners[NGX_TG_MEMORY_OWNERS_MAX];
 
@@ -183,8 +183,8 @@ ngx_tg_session_update_memory(ngx_tg_session_t *session)
     ngx_tg_sched_hold_client(&session->priv->source, kept);
 
     if (ngx_tg_sched_is_over_client_memory()) {
-        ev = &ngx_tg_memory_relief_event;
-        ev->handler = ngx_tg_memory_on_relief;
+        ev = &ngx_tg_memory_exceeded_event;
+        ev->handler = ngx_tg_memory_on_exceeded;
         ev->log = ngx_cycle->log;
         ngx_post_event(ev, &ngx_posted_events);
     }
@@ -262,7 +262,7 @@ ngx_tg_memory_find_largest_session(void)
 }
 
 static void
-ngx_tg_memory_on_relief(ngx_event_t *ev)
+ngx_tg_memory_on_exceeded(ngx_event_t *ev)
 {
     ngx_tg_session_t *session;
 
@@ -278,9 +278,9 @@ ngx_tg_memory_on_relief(ngx_event_t *ev)
         }
 
         ngx_log_error(NGX_LOG_WARN, session->base.connection->log, 0,
-                      "client closed: the worker keeps more than %d MiB of "
-                      "unfinished frames, calls and unread answers, %uz bytes "
-                      "of them this client's",
+                      "client closed: the clients of this worker use more than "
+                      "%d MiB for unfinished frames, calls and unread "
+                      "responses; this client uses %uz bytes",
                       NGX_TG_SCHED_MEMORY_MAX / 1048576,
                       session->priv->source.memory);
         ngx_tg_memory_owners[session->priv->user] -=

@@ -57,7 +57,7 @@ ngx_tg_shm_create(const char *name, size_t size, uint64_t magic, ngx_log_t *log)
     }
 
     ngx_log_error(NGX_LOG_ERR, log, ngx_errno,
-                  "no memory to share between workers (%s)", name);
+                  "shared memory \"%s\" cannot be created", name);
 
     if (fd != -1) {
         (void) close(fd);

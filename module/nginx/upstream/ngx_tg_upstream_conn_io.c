@@ -309,8 +309,8 @@ ngx_tg_upstream_conn_is_over_memory(ngx_tg_upstream_conn_t *conn)
     }
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "connection to \"%V\" closed: this worker holds more than "
-                  "%d MiB, %uz bytes of them for it",
+                  "connection to \"%V\" closed: the memory of this worker "
+                  "exceeds %d MiB; this connection uses %uz bytes",
                   &conn->name, NGX_TG_SCHED_MEMORY_MAX / 1048576,
                   conn->source.memory);
 

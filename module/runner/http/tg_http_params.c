@@ -57,7 +57,7 @@ tg_http_params_check(const tg_http_params_t *params, const char **why)
         return TG_LIMIT;
     }
 
-    *why = "has a header that is not \"Name: value\" or contains a line "
+    *why = "has an invalid header; write \"Name: value\" without a line "
            "break or another control character";
 
     for (p = params->headers; *p != NULL; p++) {

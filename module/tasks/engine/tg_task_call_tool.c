@@ -77,8 +77,8 @@ tg_task_call_begin_tool(tg_task_call_t *call)
     if (arguments.len > TG_TASK_ARGUMENTS_MAX || job.len > TG_TASK_JOB_MAX) {
         tg_task_call_respond_error(
             call, TG_TASK_ERROR_INVALID_PARAMS,
-            "The arguments are too long: in a call that becomes a task, they "
-            "may have 1 MiB. Put long text into a file and refer to the file.");
+            "The arguments are too long: a call that becomes a task may have "
+            "at most 1 MiB. Put long text into a file and refer to the file.");
         return;
     }
 
