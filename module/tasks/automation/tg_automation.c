@@ -1,7 +1,7 @@
 /*
  * Automation of a task engine: its config, its records and its ticks.
  */
-#include "tasks/webhook/tg_webhook.h"
+#include "tasks/webhook/tg_webhook_send.h"
 
 #include "base/tg_json.h"
 #include "runner/logging/tg_log.h"

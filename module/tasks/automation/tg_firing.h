@@ -12,7 +12,7 @@
  *   tg_firing_start.c   start and action
  *   tg_firing_record.c  record in the store
  *   tg_firing_end.c     notifications and end
- *   tg_webhook.c        webhook
+ *   tg_webhook_send.c   webhook
  */
 #ifndef TG_FIRING_H
 #define TG_FIRING_H

@@ -4,7 +4,7 @@
 #include "tasks/automation/tg_firing.h"
 
 #include "base/tg_json.h"
-#include "tasks/webhook/tg_webhook.h"
+#include "tasks/webhook/tg_webhook_send.h"
 
 /*
  * Maximum size of a text in bytes: with its metadata it fits into task.submit.

@@ -15,7 +15,7 @@
 
 #define TG_TASK_OUTPUT_SUFFIX ".output"
 
-/* --- in the thread of the work queue --- */
+/* --- in the thread of batches --- */
 
 /* Formats the path of a task's folder, or of a piece if it is not negative. */
 static void
@@ -532,14 +532,14 @@ tg_task_outputs_submit(tg_task_outputs_t *outputs,
     }
 
     request->work.done = tg_task_outputs_on_done;
-    tg_work_queue_add(&outputs->work_queue, &request->work);
+    tg_batch_thread_add(&outputs->thread, &request->work);
 }
 
 int
 tg_task_outputs_init(tg_task_outputs_t *outputs, uv_loop_t *loop, tg_str_t path)
 {
-    tg_work_queue_init(&outputs->work_queue, loop, tg_task_outputs_on_batch,
-                       NULL, outputs);
+    tg_batch_thread_init(&outputs->thread, loop, tg_task_outputs_on_batch, NULL,
+                         outputs);
     outputs->dir = malloc(path.len + sizeof(TG_TASK_OUTPUT_SUFFIX));
 
     if (outputs->dir == NULL) {

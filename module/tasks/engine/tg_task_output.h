@@ -47,10 +47,10 @@ struct tg_task_output_request_s {
 };
 
 typedef struct {
-    tg_work_queue_t work_queue;
+    tg_batch_thread_t thread;
     char *dir; /* folder of all outputs, owned; created with the first output */
 
-    /* size of all outputs in bytes; for the thread of the work queue */
+    /* size of all outputs in bytes; for the thread of batches */
     uint64_t used;
     int is_counted; /* `used` is valid */
 

@@ -24,7 +24,7 @@
 #define TG_STORE_H
 
 #include "base/tg_buf.h"
-#include "tasks/store/tg_work_queue.h"
+#include "tasks/store/tg_batch_thread.h"
 
 /* Maximum number of agents of one config. */
 #define TG_STORE_AGENTS_MAX 64

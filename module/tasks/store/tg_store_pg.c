@@ -105,7 +105,7 @@ tg_pg_send_waiting(tg_store_pg_t *db)
         return;
     }
 
-    max = db->nsingle != 0 ? 1 : TG_WORK_QUEUE_BATCH_MAX;
+    max = db->nsingle != 0 ? 1 : TG_BATCH_THREAD_BATCH_MAX;
     db->nsingle -= db->nsingle != 0;
 
     for (db->nsent = 0; db->nsent < max; db->nsent++) {

@@ -256,7 +256,7 @@ static void
 tg_sqlite_queue_query(tg_store_t *store, tg_store_query_t *query)
 {
     query->work.done = tg_sqlite_on_done;
-    tg_work_queue_add(&((tg_store_sqlite_t *) store)->work_queue, &query->work);
+    tg_batch_thread_add(&((tg_store_sqlite_t *) store)->thread, &query->work);
 }
 
 static void
@@ -297,7 +297,7 @@ tg_sqlite_close_store(tg_store_t *store, void (*closed)(void *host), void *host)
     db->host = host;
     db->is_closing = 1;
 
-    if (tg_work_queue_is_idle(&db->work_queue)) {
+    if (tg_batch_thread_is_idle(&db->thread)) {
         tg_sqlite_on_idle(db);
     }
 }
@@ -320,8 +320,8 @@ tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
 
     memcpy(db->path, path.data, path.len);
     db->store.backend = &tg_store_sqlite_backend;
-    tg_work_queue_init(&db->work_queue, loop, tg_sqlite_on_batch,
-                       tg_sqlite_on_idle, db);
+    tg_batch_thread_init(&db->thread, loop, tg_sqlite_on_batch,
+                         tg_sqlite_on_idle, db);
 
     /* The timer never runs; its closing calls tg_sqlite_on_closed() later. */
     (void) uv_timer_init(loop, &db->timer);

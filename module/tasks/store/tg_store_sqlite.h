@@ -33,13 +33,13 @@ typedef struct {
 
 typedef struct {
     tg_store_t store;
-    tg_work_queue_t work_queue;
+    tg_batch_thread_t thread;
     int is_closing; /* close was called and is pending */
     uv_timer_t timer;
     void (*closed)(void *host);
     void *host;
 
-    /* Used only in the thread of the work queue. */
+    /* Used only in the thread of batches. */
     const tg_libsqlite_t *sqlite;
     sqlite3 *db; /* NULL: not open */
     /* Statements of the operations, then those of the lists by filter. */

@@ -8,7 +8,7 @@
  * A status of 2xx ends the webhook. Errors that may be temporary are retried
  * with the same id, also by the next runner.
  */
-#include "tasks/webhook/tg_webhook.h"
+#include "tasks/webhook/tg_webhook_send.h"
 
 #include "base/tg_base64.h"
 #include "base/tg_json.h"

@@ -2,13 +2,13 @@
  * Runs blocking work, such as disk access, in a thread of libuv's pool. Items
  * that are added meanwhile form the next batch.
  */
-#ifndef TG_WORK_QUEUE_H
-#define TG_WORK_QUEUE_H
+#ifndef TG_BATCH_THREAD_H
+#define TG_BATCH_THREAD_H
 
 #include <sys/queue.h>
 #include <uv.h>
 
-#define TG_WORK_QUEUE_BATCH_MAX 256
+#define TG_BATCH_THREAD_BATCH_MAX 256
 
 typedef struct tg_work_item_s tg_work_item_t;
 typedef TAILQ_HEAD(tg_work_list_s, tg_work_item_s) tg_work_list_t;
@@ -33,16 +33,16 @@ typedef struct {
     /* Called in the loop when the queue becomes empty. May be NULL. */
     void (*idle)(void *host);
     void *host;
-} tg_work_queue_t;
+} tg_batch_thread_t;
 
 /* Initializes a queue with the members of these names. */
-void tg_work_queue_init(tg_work_queue_t *work_queue, uv_loop_t *loop,
-                        void (*run)(void *host, const tg_work_list_t *batch),
-                        void (*idle)(void *host), void *host);
+void tg_batch_thread_init(tg_batch_thread_t *thread, uv_loop_t *loop,
+                          void (*run)(void *host, const tg_work_list_t *batch),
+                          void (*idle)(void *host), void *host);
 
 /* Adds an item; work->done is called after this function has returned. */
-void tg_work_queue_add(tg_work_queue_t *work_queue, tg_work_item_t *work);
+void tg_batch_thread_add(tg_batch_thread_t *thread, tg_work_item_t *work);
 
-int tg_work_queue_is_idle(const tg_work_queue_t *work_queue);
+int tg_batch_thread_is_idle(const tg_batch_thread_t *thread);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Webhooks of firings.
  */
-#ifndef TG_WEBHOOK_H
-#define TG_WEBHOOK_H
+#ifndef TG_WEBHOOK_SEND_H
+#define TG_WEBHOOK_SEND_H
 
 #include "tasks/automation/tg_firing.h"
 
