@@ -398,6 +398,8 @@ HELP_TEST(owners, "owners see their own tasks, the unnamed owner all")
         "{\"queued\":3,\"tasks\":[{\"id\":\"task-0001\",\"prompt\":\"p\","
         "\"agent\":\"a\",\"priority\":0},{\"id\":\"task-0004\","
         "\"prompt\":\"p\",\"agent\":\"b\",\"priority\":0}]}");
+    OWNER_QUERY_IS(TG_STORE_STATUS, "9", TG_STR_NONE, TG_TASK_STATES,
+                   "{\"queued\":3,\"tasks\":[]}");
 
     /* Only its owner can see a running task. */
     QUERY_IS(

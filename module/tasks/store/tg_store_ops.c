@@ -123,12 +123,11 @@ static const tg_store_column_t tg_store_output_columns[] = {
     TG_COUNT_STATE("2") TG_COUNT_STATE("3") TG_COUNT_STATE("4") \
     " FROM (" counts ") c"
 
-#define TG_STATUS(count, brief, task) \
-    "SELECT 'OK',n,id,brief,agent,priority FROM (" count ") c" \
-    " LEFT JOIN (SELECT id," brief " AS brief,agent,priority FROM " task \
-    " WHERE state=0 AND " TG_IS_OF_OWNER " ORDER BY priority DESC,id LIMIT " \
-    TG_STORE_STRINGIFY(TG_STORE_STATUS_MAX) ") q ON true" \
-    " ORDER BY priority DESC,id"
+/* First queued tasks of the owner. */
+#define TG_STATUS_TASKS(brief, task) \
+    "id," brief ",agent,priority FROM " task " WHERE state=0 AND " \
+    TG_IS_OF_OWNER " ORDER BY priority DESC,id LIMIT " \
+    TG_STORE_STRINGIFY(TG_STORE_STATUS_MAX)
 
 #define TG_PURGE(task, lock) \
     "DELETE FROM " task " WHERE id IN (SELECT id FROM " task \
@@ -480,10 +479,14 @@ const tg_store_operation_t tg_store_operations[TG_STORE_STATEMENTS] = {
     },
     [TG_STORE_STATUS] = {
         TG_STORE_ROWS_STATUS, TG_OK, tg_store_status_columns,
-        TG_STATUS("SELECT n FROM count WHERE state=0", "substr(prompt,1,"
-                  TG_STORE_STRINGIFY(TG_STORE_PROMPT_PREVIEW_MAX) ")", "task"),
-        TG_STATUS("SELECT count(*) AS n FROM toolgate_task WHERE state=0",
-                  "brief", "toolgate_task"),
+        "SELECT 'OK',n,NULL FROM count WHERE state=0;"
+        "SELECT 'OK',0," TG_STATUS_TASKS("substr(prompt,1,"
+            TG_STORE_STRINGIFY(TG_STORE_PROMPT_PREVIEW_MAX) ")",
+            "task INDEXED BY task_next"),
+        "SELECT 'OK',n,q.* FROM"
+        " (SELECT count(*) AS n FROM toolgate_task WHERE state=0) c"
+        " LEFT JOIN (SELECT " TG_STATUS_TASKS("brief", "toolgate_task") ") q"
+        " ON true ORDER BY priority DESC,id",
     },
     [TG_STORE_FAIL_ORPHANS] = {
         TG_STORE_ROWS_LIST, TG_OK, tg_store_ended_columns,
