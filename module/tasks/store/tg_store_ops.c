@@ -171,8 +171,8 @@ static const tg_store_column_t tg_store_output_columns[] = {
     "substr(names,instr(names,',')+1),substr(retries,instr(retries,',')+1)" \
     " FROM split WHERE names NOT IN ('',','))," \
     "best AS (SELECT t.id,split.retry FROM split CROSS JOIN task t ON t.id=" \
-    "CASE name WHEN '*' THEN (SELECT id FROM task WHERE state=0" \
-    " AND agent NOT GLOB '*:*'" \
+    "CASE name WHEN '*' THEN (SELECT id FROM task INDEXED BY task_next" \
+    " WHERE state=0 AND agent NOT GLOB '*:*'" \
     " AND NOT " TG_SQLITE_HAS_NAME("$all_agents", "agent") " " \
     TG_SQLITE_FIRST ")" \
     " ELSE (SELECT id FROM task WHERE state=0 AND agent=name " \
