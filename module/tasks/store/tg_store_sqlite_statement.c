@@ -192,13 +192,16 @@ tg_sqlite_run_step(tg_store_sqlite_t *db, const tg_sqlite_step_t *step,
         return rc;
     }
 
-    while ((status = db->sqlite->step(step->statement)) == SQLITE_ROW) {
-        rc = rc == TG_OK ? tg_sqlite_add_row(db, step->statement, result) : rc;
+    /* The first step makes all changes, even of a statement with RETURNING. */
+    while (rc == TG_OK
+           && (status = db->sqlite->step(step->statement)) == SQLITE_ROW)
+    {
+        rc = tg_sqlite_add_row(db, step->statement, result);
     }
 
     (void) db->sqlite->reset(step->statement);
 
-    return status == SQLITE_DONE ? rc : TG_SQLITE_FAILED;
+    return rc == TG_END || status == SQLITE_DONE ? rc : TG_SQLITE_FAILED;
 }
 
 int
