@@ -167,6 +167,7 @@ is ids(state => 'failed'), '5 2 1', 'of a state';
 is ids(agent => 'slow'), '2', 'of an agent';
 is ids(agent => 'shell', state => 'queued'), '8 7', 'of both';
 is ids(agent => 'nobody'), '', 'of none';
+is ids(agent => "slow\0"), '', 'no agent has a NUL in its name';
 is_deeply rpc('task.list', { state => 'completed', limit => 1 })->{result}[0],
     do {
         my %all = %{ rpc('task.get', { taskId => 'task-0004' })->{result} };

@@ -78,6 +78,8 @@ wait_for {
 } 'the task to end';
 is $task->{state}, 'completed', 'and the task' or diag explain $task;
 is $task->{pid}, undef, 'without a pid';
+is_deeply $c->rpc('task.list', { agent => "sh\0" })->{result}, [],
+    'no agent has a NUL in its name';
 my (undef, $dump) = run_command({ env => $tg->nginx_env }, $tg->nginx_command,
     '-T');
 my $ps = join "\n", values %{ $tg->processes };

@@ -330,7 +330,7 @@ tg_task_call_begin_get(tg_task_call_t *call)
 void
 tg_task_call_begin_list(tg_task_call_t *call)
 {
-    tg_str_t state;
+    tg_str_t state, agent;
     int i;
 
     state = tg_task_call_get_param(call, "state", TG_JSON_STRING);
@@ -344,7 +344,14 @@ tg_task_call_begin_list(tg_task_call_t *call)
         }
     }
 
-    call->query.agent = tg_task_call_get_text(call, "agent", &call->text);
+    agent = tg_task_call_get_text(call, "agent", &call->text);
+
+    /* PostgreSQL refuses a NUL. As no name has one, this matches no task. */
+    if (agent.len != 0 && memchr(agent.data, '\0', agent.len) != NULL) {
+        agent = TG_STR("");
+    }
+
+    call->query.agent = agent;
     call->query.limit = tg_task_call_get_int(call, "limit", 1, TG_TASK_LIST_MAX,
                                              TG_TASK_LIST_DEFAULT);
     tg_task_call_query_store(call);
