@@ -370,7 +370,7 @@ const char *const tg_store_sqlite_lists[TG_STORE_FILTERS] = {
  * long is not sent.
  */
 #define TG_PG_LIST \
-    "WITH r AS MATERIALIZED (SELECT * FROM toolgate_task WHERE ($state=5 OR" \
+    "WITH r AS (SELECT * FROM toolgate_task WHERE ($state=5 OR" \
     " state=$state) AND ($agent IS NULL OR agent=$agent) AND " TG_IS_OF_OWNER \
     " ORDER BY id DESC LIMIT $limit)," \
     "s AS (SELECT count(*)>1 AND sum(300+octet_length(prompt)" \
