@@ -53,10 +53,11 @@ tg_cli_call_report_error(tg_cli_call_t *call)
     }
 
     /* The list replaces session->response, so that its error is kept here. */
-    memset(&session->response, 0, sizeof(session->response));
+    tg_cli_response_init(&session->response);
 
     if (tg_cli_session_list_tools(session) == TG_CLI_EXIT_OK
         && session->response.kind == TG_RESPONSE_RESULT
+        && tg_cli_session_parse_result(session) == TG_CLI_EXIT_OK
         && tg_cli_tool_list_find(session->response.result, call->name) == NULL)
     {
         (void) tg_cli_tool_list_report_unknown(session->response.result,
@@ -74,7 +75,7 @@ static int
 tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
 {
     tg_cli_call_t *call;
-    json_object *result;
+    tg_str_t result;
     const char *name, *json;
     int rc;
 
@@ -110,13 +111,12 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
         return tg_cli_call_report_error(call);
     }
 
-    result = call->session->response.result;
+    result = tg_buf_view(&session->response.text);
 
     if (call->options->is_json) {
         rc = call->options->method == NULL && tg_cli_result_is_error(result);
-        return tg_cli_result_print_json(json_object_get(result),
-                                        rc ? TG_CLI_EXIT_REFUSED
-                                           : TG_CLI_EXIT_OK);
+        return tg_cli_result_print_text(session, rc ? TG_CLI_EXIT_REFUSED
+                                                    : TG_CLI_EXIT_OK);
     }
 
     if (call->options->output != NULL && !tg_cli_result_is_error(result)) {

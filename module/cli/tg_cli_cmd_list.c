@@ -153,14 +153,16 @@ tg_cli_list_append_tools(tg_buf_t *out, json_object *list)
 }
 
 static void
-tg_cli_list_report_absent_servers(json_object *servers)
+tg_cli_list_report_absent_servers(tg_str_t text)
 {
-    json_object *server;
+    json_object *servers, *server;
     tg_str_t name, state, error;
     tg_cli_json_iter_t iter;
     const char *newline;
     int has_failed;
 
+    servers = NULL;
+    (void) tg_cli_json_parse(text, &servers);
     tg_cli_json_iter_init(&iter, servers);
 
     while (tg_cli_json_iter_next(&iter, &server)) {
@@ -187,29 +189,32 @@ tg_cli_list_report_absent_servers(json_object *servers)
             (int) error.len, error.data != NULL ? error.data : "",
             error.data == NULL || has_failed ? "" : ")");
     }
+
+    json_object_put(servers);
 }
 
 static int
-tg_cli_list_print(const tg_cli_session_t *session)
+tg_cli_list_print(tg_cli_session_t *session)
 {
     tg_buf_t out;
-    json_object *list;
 
-    list = session->response.result;
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (session->options->is_json) {
-        tg_buf_append_str(&out, tg_cli_json_write(list));
-        tg_buf_append_char(&out, '\n');
-    } else {
-        tg_cli_list_append_tools(&out, list);
+    if (!session->options->is_json) {
+        tg_cli_list_append_tools(&out, session->response.result);
     }
 
-    if (out.len == 0 && !tg_buf_has_failed(&out)) {
+    if (!session->options->is_json && out.len == 0 && !tg_buf_has_failed(&out))
+    {
         (void) tg_cli_error("%s offers you no tools", session->address);
     }
 
-    tg_cli_list_report_absent_servers(session->response.absent_servers);
+    tg_cli_list_report_absent_servers(
+        tg_buf_view(&session->response.absent_servers));
+
+    if (session->options->is_json) {
+        return tg_cli_result_print_text(session, TG_CLI_EXIT_OK);
+    }
 
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }

@@ -61,6 +61,14 @@ tg_cli_ping_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
+    if (session->response.kind == TG_RESPONSE_RESULT) {
+        rc = tg_cli_session_parse_result(session);
+    }
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
     /* The next response replaces this one.  A server need not support MCP. */
     info = json_object_get(
         tg_cli_json_get_object(session->response.result, "serverInfo"));

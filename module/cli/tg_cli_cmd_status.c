@@ -71,19 +71,23 @@ tg_cli_status_report_unknown_name(json_object *status, const char *name)
 }
 
 static int
-tg_cli_status_print(const tg_cli_session_t *session,
-                    const tg_cli_status_view_t *view)
+tg_cli_status_print(tg_cli_session_t *session, const tg_cli_status_view_t *view)
 {
     json_object *status;
     tg_buf_t out;
-
-    status = session->response.result;
+    int rc;
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(json_object_get(status),
-                                        TG_CLI_EXIT_OK);
+        return tg_cli_result_print_text(session, TG_CLI_EXIT_OK);
     }
 
+    rc = tg_cli_session_parse_result(session);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    status = session->response.result;
     tg_buf_init(&out, tg_alloc_libc());
 
     if (view->name == NULL) {
@@ -210,8 +214,7 @@ tg_cli_cancel_on_connect(tg_cli_session_t *session, void *ctx)
     }
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(
-            json_object_get(session->response.result), TG_CLI_EXIT_OK);
+        return tg_cli_result_print_text(session, TG_CLI_EXIT_OK);
     }
 
     (void) printf("call %s was ended\n", id);

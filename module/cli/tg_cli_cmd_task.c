@@ -103,20 +103,21 @@ tg_cli_task_submit_add_params(const tg_cli_options_t *options,
     }
 
     if (rc == TG_CLI_EXIT_OK && options->metadata != NULL) {
-        metadata = NULL;
-
         if (tg_cli_json_check(tg_str_from_cstr(options->metadata), NULL)
                 != TG_OK
-            || tg_cli_json_parse(tg_str_from_cstr(options->metadata), &metadata)
-                   != TG_OK
-            || !json_object_is_type(metadata, json_type_object))
+            || options->metadata[strspn(options->metadata, " \t\r\n")] != '{')
         {
-            json_object_put(metadata);
             return tg_cli_error("--metadata must be a JSON object, not %s",
                                 options->metadata);
         }
 
-        (void) json_object_object_add(params, "metadata", metadata);
+        metadata = tg_cli_json_new_raw(tg_str_from_cstr(options->metadata));
+
+        if (metadata == NULL
+            || json_object_object_add(params, "metadata", metadata) != 0)
+        {
+            return tg_cli_error_nomem();
+        }
     }
 
     return rc;

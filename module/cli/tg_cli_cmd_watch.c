@@ -2,6 +2,7 @@
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_output.h"
+#include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
 #include <time.h>
@@ -9,26 +10,18 @@
 /* Appends `TIME METHOD PARAMS`, or JSON. */
 static void
 tg_cli_watch_append_notification(tg_buf_t *out, const char *method,
-                                 json_object *params, int is_json)
+                                 tg_str_t params, int is_json)
 {
-    json_object *line;
     tg_buf_t text;
     char now[32];
     struct tm tm;
     time_t t;
 
     if (is_json) {
-        line = json_object_new_object();
-        tg_cli_json_add_text(line, "method", tg_str_from_cstr(method));
-
-        if (params != NULL) {
-            (void) json_object_object_add(line, "params",
-                                          json_object_get(params));
-        }
-
-        tg_buf_append_str(out, tg_cli_json_write(line));
-        tg_buf_append_char(out, '\n');
-        json_object_put(line);
+        tg_buf_append_char(out, '{');
+        tg_json_add_cstr(out, "method", method);
+        tg_json_add_compact(out, "params", params);
+        tg_buf_append_cstr(out, "}\n");
         return;
     }
 
@@ -42,9 +35,9 @@ tg_cli_watch_append_notification(tg_buf_t *out, const char *method,
     tg_buf_init(&text, out->alloc);
     tg_buf_append_cstr(&text, method);
 
-    if (params != NULL) {
+    if (params.data != NULL) {
         tg_buf_append_char(&text, ' ');
-        tg_buf_append_str(&text, tg_cli_json_write(params));
+        tg_json_write_compact(&text, params);
     }
 
     tg_buf_append_cstr(out, now);
@@ -56,7 +49,7 @@ tg_cli_watch_append_notification(tg_buf_t *out, const char *method,
 
 static int
 tg_cli_watch_on_notification(const tg_cli_session_t *session,
-                             const char *method, json_object *params)
+                             const char *method, tg_str_t params)
 {
     tg_buf_t out;
 

@@ -4,6 +4,7 @@
 #include "base/tg_json.h"
 
 #include <json-c/json_visit.h>
+#include <stdlib.h>
 
 /* An object may be in the response of a server, which nests deepest. */
 #define TG_CLI_JSON_DEPTH_MAX (TG_JSON_MAX_DEPTH + 2)
@@ -17,6 +18,13 @@
 #define TG_CLI_JSON_EXACT_SUFFIX "e-000"
 /* Every integer with fewer characters fits into 64 bits. */
 #define TG_CLI_JSON_EXACT_LEN_MIN 19
+
+static int
+tg_cli_json_needs_exact(tg_str_t integer)
+{
+    return integer.len >= TG_CLI_JSON_EXACT_LEN_MIN
+           || tg_str_eq(integer, TG_STR("-0"));
+}
 
 /* Appends text and a NUL.  Returns the number of integers with a suffix. */
 static size_t
@@ -42,8 +50,7 @@ tg_cli_json_append_exact(tg_buf_t *out, tg_str_t text)
 
             text.len = (size_t) (p - text.data);
 
-            if ((text.len >= TG_CLI_JSON_EXACT_LEN_MIN
-                 || tg_str_eq(text, TG_STR("-0")))
+            if (tg_cli_json_needs_exact(text)
                 && memchr(text.data, '.', text.len) == NULL
                 && memchr(text.data, 'e', text.len) == NULL
                 && memchr(text.data, 'E', text.len) == NULL)
@@ -71,15 +78,20 @@ static int
 tg_cli_json_restore_number(json_object *value, int flags, json_object *parent,
                            const char *key, size_t *index, void *ctx)
 {
-    char *suffix;
+    char *text;
+    size_t len;
 
-    suffix = json_object_is_type(value, json_type_double)
-                 ? strstr(json_object_get_userdata(value),
-                          TG_CLI_JSON_EXACT_SUFFIX)
-                 : NULL;
+    if (!json_object_is_type(value, json_type_double)) {
+        return JSON_C_VISIT_RETURN_CONTINUE;
+    }
 
-    if (suffix != NULL) {
-        *suffix = '\0';
+    text = json_object_get_userdata(value);
+    len = strspn(text, "-0123456789");
+
+    if (strcmp(text + len, TG_CLI_JSON_EXACT_SUFFIX) == 0
+        && tg_cli_json_needs_exact(tg_str(text, len)))
+    {
+        text[len] = '\0';
     }
 
     return JSON_C_VISIT_RETURN_CONTINUE;
@@ -121,22 +133,19 @@ tg_cli_json_parse(tg_str_t text, json_object **value)
     return rc;
 }
 
-int
-tg_cli_json_parse_body(tg_str_t body, json_object **text)
+json_object *
+tg_cli_json_new_raw(tg_str_t text)
 {
-    tg_buf_t quoted;
-    int rc;
+    json_object *value;
+    char *copy;
 
-    tg_buf_init(&quoted, tg_alloc_libc());
-    tg_buf_append_char(&quoted, '"');
-    tg_buf_append_str(&quoted, body);
-    tg_buf_append_char(&quoted, '"');
-    rc = tg_buf_has_failed(&quoted)
-             ? TG_NOMEM
-             : tg_cli_json_parse(tg_buf_view(&quoted), text);
-    tg_buf_deinit(&quoted);
+    copy = strndup(text.data, text.len);
 
-    return rc;
+    /* json-c writes the text that comes with a double, whatever it is. */
+    value = copy != NULL ? json_object_new_double_s(0, copy) : NULL;
+    free(copy);
+
+    return value;
 }
 
 int
@@ -160,10 +169,18 @@ tg_cli_json_write(json_object *value)
 
 /* Returns the end of the token at p, in JSON without white space. */
 static const char *
-tg_cli_json_skip_token(const char *p)
+tg_cli_json_skip_token(const char *p, const char *end)
 {
     if (*p != '"') {
-        return p + (tg_is_one_of(*p, "{}[]:,") ? 1 : strcspn(p, "}],"));
+        if (tg_is_one_of(*p, "{}[]:,")) {
+            return p + 1;
+        }
+
+        while (p < end && !tg_is_one_of(*p, "}],")) {
+            p++;
+        }
+
+        return p;
     }
 
     for (p++; *p != '"'; p++) {
@@ -174,7 +191,7 @@ tg_cli_json_skip_token(const char *p)
 }
 
 void
-tg_cli_json_append_pretty(tg_buf_t *out, json_object *value)
+tg_cli_json_append_pretty(tg_buf_t *out, tg_str_t json)
 {
     const char *p, *end;
     int depth, is_end;
@@ -183,8 +200,8 @@ tg_cli_json_append_pretty(tg_buf_t *out, json_object *value)
     depth = 0;
     last = ':';
 
-    for (p = tg_cli_json_write(value).data; *p != '\0'; p = end) {
-        end = tg_cli_json_skip_token(p);
+    for (p = json.data; p < tg_str_end(json); p = end) {
+        end = tg_cli_json_skip_token(p, tg_str_end(json));
         is_end = *p == ']' || *p == '}';
         depth -= is_end;
 

@@ -12,8 +12,8 @@
 /* Keeps the text of numbers. Returns TG_OK, TG_INVALID or TG_NOMEM. */
 int tg_cli_json_parse(tg_str_t text, json_object **value);
 
-/* Parses the body of a JSON string, without its quotes, as a text. */
-int tg_cli_json_parse_body(tg_str_t body, json_object **text);
+/* Stores valid JSON whose text is written byte for byte, or NULL: no memory. */
+json_object *tg_cli_json_new_raw(tg_str_t text);
 
 /*
  * Checks a user's JSON: json-c accepts more than RFC 8259 and reports no
@@ -24,8 +24,8 @@ int tg_cli_json_check(tg_str_t text, tg_buf_t *why);
 /* Returns a value on one line, valid until the value changes. */
 tg_str_t tg_cli_json_write(json_object *value);
 
-/* Appends a value with one member per line. */
-void tg_cli_json_append_pretty(tg_buf_t *out, json_object *value);
+/* Appends JSON, valid and without white space, with one member per line. */
+void tg_cli_json_append_pretty(tg_buf_t *out, tg_str_t json);
 
 /* Returns the text of a string, or other JSON on one line. */
 tg_str_t tg_cli_json_show(json_object *value);

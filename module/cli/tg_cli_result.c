@@ -2,15 +2,52 @@
 #include "cli/tg_cli_session.h"
 
 #include "base/tg_base64.h"
+#include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
 #include <errno.h>
 
 int
-tg_cli_result_is_error(json_object *result)
+tg_cli_result_is_error(tg_str_t result)
 {
-    return tg_cli_json_is_true(result, "isError");
+    tg_str_t value;
+
+    return tg_json_has_member(result, TG_STR("isError"), TG_JSON_TRUE, &value);
+}
+
+/* Prepares to iterate over the content blocks, which are parsed one by one. */
+static void
+tg_cli_result_iter_init(tg_json_cursor_t *iter, tg_str_t result)
+{
+    tg_str_t content;
+
+    content = TG_STR_NONE;
+    (void) tg_json_get_member(result, TG_STR("content"), &content);
+    tg_json_iter_init(iter, content);
+}
+
+/* Stores the next block, which the caller frees. Returns 0 after the last. */
+static int
+tg_cli_result_iter_next(tg_json_cursor_t *iter, json_object **block, int *rc)
+{
+    tg_str_t text;
+
+    if (*rc != TG_OK || !tg_json_iter_next(iter, &text)) {
+        return 0;
+    }
+
+    *rc = tg_cli_json_parse(text, block);
+
+    return *rc == TG_OK;
+}
+
+static int
+tg_cli_result_report_parse_error(int rc)
+{
+    return rc == TG_NOMEM ? tg_cli_error_nomem()
+                          : tg_cli_error("the result cannot be read; --json "
+                                         "shows it");
 }
 
 static void
@@ -82,38 +119,54 @@ tg_cli_block_append(tg_buf_t *out, json_object *block)
     }
 }
 
-/* Appends the content blocks, or the structured content if there are none. */
-static void
-tg_cli_result_append_content(tg_buf_t *out, json_object *result)
+/*
+ * Appends the content blocks, or the structured content if there are none.
+ * Returns TG_OK, TG_INVALID or TG_NOMEM.
+ */
+static int
+tg_cli_result_append_content(tg_buf_t *out, tg_str_t result)
 {
-    tg_cli_json_iter_t iter;
+    tg_json_cursor_t iter;
     json_object *block;
-    int n;
+    tg_str_t structured;
+    int n, rc;
 
-    tg_cli_json_iter_init(&iter, tg_cli_json_get(result, "content"));
+    rc = TG_OK;
+    tg_cli_result_iter_init(&iter, result);
 
-    for (n = 0; tg_cli_json_iter_next(&iter, &block); n++) {
+    for (n = 0; tg_cli_result_iter_next(&iter, &block, &rc); n++) {
         tg_cli_block_append(out, block);
+        json_object_put(block);
     }
 
-    if (n == 0
-        && json_object_object_get_ex(result, "structuredContent", &block)) {
-        tg_cli_json_append_pretty(out, block);
+    if (n == 0 && rc == TG_OK
+        && tg_json_get_member(result, TG_STR("structuredContent"), &structured)
+               == TG_OK)
+    {
+        tg_cli_json_append_pretty(out, structured);
         tg_buf_append_char(out, '\n');
     }
+
+    return rc;
 }
 
 int
-tg_cli_result_print(json_object *result)
+tg_cli_result_print(tg_str_t result)
 {
     tg_buf_t out;
+    int rc;
 
-    if (!json_object_is_type(result, json_type_object)) {
+    if (tg_json_type(result) != TG_JSON_OBJECT) {
         return tg_cli_result_print_value(result);
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_cli_result_append_content(&out, result);
+    rc = tg_cli_result_append_content(&out, result);
+
+    if (rc != TG_OK) {
+        tg_buf_deinit(&out);
+        return tg_cli_result_report_parse_error(rc);
+    }
 
     if (!tg_cli_result_is_error(result)) {
         return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
@@ -146,26 +199,29 @@ tg_cli_buf_save_file(const tg_buf_t *bytes, const char *path)
 }
 
 int
-tg_cli_result_save_file(json_object *result, const char *path)
+tg_cli_result_save_file(tg_str_t result, const char *path)
 {
-    tg_cli_json_iter_t iter;
+    tg_json_cursor_t iter;
     json_object *block;
     tg_buf_t bytes;
     tg_str_t data;
-    int rc, n;
+    int rc, n, parsed;
 
     tg_buf_init(&bytes, tg_alloc_libc());
-    tg_cli_json_iter_init(&iter, tg_cli_json_get(result, "content"));
+    tg_cli_result_iter_init(&iter, result);
     rc = TG_CLI_EXIT_OK;
+    parsed = TG_OK;
     n = 0;
 
-    while (tg_cli_json_iter_next(&iter, &block)) {
+    while (tg_cli_result_iter_next(&iter, &block, &parsed)) {
         data = tg_cli_block_get_base64(block);
 
         if (data.data != NULL && n++ == 0
             && tg_base64_decode(&bytes, data) != TG_OK) {
             rc = tg_cli_error("the tool returned invalid base64");
         }
+
+        json_object_put(block);
     }
 
     if (n > 1) {
@@ -174,8 +230,12 @@ tg_cli_result_save_file(json_object *result, const char *path)
                           n);
     }
 
-    if (n == 0) {
-        tg_cli_result_append_content(&bytes, result);
+    if (n == 0 && parsed == TG_OK) {
+        parsed = tg_cli_result_append_content(&bytes, result);
+    }
+
+    if (parsed != TG_OK) {
+        rc = tg_cli_result_report_parse_error(parsed);
     }
 
     if (rc == TG_CLI_EXIT_OK) {
@@ -195,21 +255,25 @@ tg_cli_result_fetch_tools(tg_cli_session_t *session)
 
     rc = tg_cli_session_list_tools(session);
 
-    return rc == TG_CLI_EXIT_OK && session->response.kind != TG_RESPONSE_RESULT
-               ? tg_cli_response_print_error(&session->response,
-                                             session->options)
-               : rc;
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
+    }
+
+    return session->response.kind == TG_RESPONSE_RESULT
+               ? tg_cli_session_parse_result(session)
+               : tg_cli_response_print_error(&session->response,
+                                             session->options);
 }
 
 int
-tg_cli_result_print_value(json_object *value)
+tg_cli_result_print_value(tg_str_t value)
 {
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (json_object_is_type(value, json_type_string)) {
-        tg_buf_append_str(&out, tg_cli_json_to_text(value));
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_json_append_unescaped(&out, tg_json_string_body(value));
     } else {
         tg_cli_json_append_pretty(&out, value);
         tg_buf_append_char(&out, '\n');
@@ -229,6 +293,14 @@ tg_cli_result_print_json(json_object *value, int status)
     json_object_put(value);
 
     return tg_cli_print_and_free(stdout, &out, status);
+}
+
+int
+tg_cli_result_print_text(tg_cli_session_t *session, int status)
+{
+    tg_buf_append_char(&session->response.text, '\n');
+
+    return tg_cli_print_and_free(stdout, &session->response.text, status);
 }
 
 /* Checks for `/NAME:` at the start, for an option --NAME that was given. */
@@ -262,32 +334,34 @@ int
 tg_cli_response_print_error(const tg_cli_response_t *response,
                             const tg_cli_options_t *options)
 {
-    json_object *line, *error;
     tg_str_t message;
+    tg_buf_t out;
     int is_option;
 
-    message = tg_cli_json_to_text(response->message);
+    tg_buf_init(&out, tg_alloc_libc());
 
     if (!options->is_json) {
+        tg_json_append_unescaped(&out, tg_buf_view(&response->message));
+        message = tg_buf_view(&out);
         is_option = tg_cli_message_has_option(message, options);
         (void) tg_cli_error("the server answered with error %lld: %s%.*s",
                             (long long) response->code, is_option ? "--" : "",
                             (int) message.len - is_option,
-                            message.data + is_option);
+                            message.len != 0 ? message.data + is_option : "");
+        tg_buf_deinit(&out);
         return TG_CLI_EXIT_REFUSED;
     }
 
-    line = json_object_new_object();
-    error = json_object_new_object();
-    (void) json_object_object_add(line, "error", error);
-    (void) json_object_object_add(error, "code",
-                                  json_object_new_int64(response->code));
-    tg_cli_json_add_text(error, "message", message);
+    tg_buf_printf(&out, "{\"error\":{\"code\":%lld,\"message\":\"",
+                  (long long) response->code);
+    tg_buf_append_str(&out, tg_buf_view(&response->message));
+    tg_buf_append_char(&out, '"');
 
-    if (response->has_data) {
-        (void) json_object_object_add(error, "data",
-                                      json_object_get(response->data));
+    if (response->data.len != 0) {
+        tg_json_add_raw(&out, "data", tg_buf_view(&response->data));
     }
 
-    return tg_cli_result_print_json(line, TG_CLI_EXIT_REFUSED);
+    tg_buf_append_cstr(&out, "}}\n");
+
+    return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_REFUSED);
 }

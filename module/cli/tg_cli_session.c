@@ -2,6 +2,7 @@
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_output.h"
+#include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
 /* Space for the JSON-RPC envelope of a request in bytes. */
@@ -106,21 +107,25 @@ tg_cli_session_on_trace(int is_theirs, tg_str_t bytes, void *data)
     }
 }
 
-/* Parses a part of a response, which may be absent. */
-static int
-tg_cli_response_parse(tg_str_t text, json_object **value)
+void
+tg_cli_response_init(tg_cli_response_t *response)
 {
-    return text.len != 0 ? tg_cli_json_parse(text, value) : TG_OK;
+    memset(response, 0, sizeof(*response));
+    tg_buf_init(&response->text, tg_alloc_libc());
+    tg_buf_init(&response->message, tg_alloc_libc());
+    tg_buf_init(&response->data, tg_alloc_libc());
+    tg_buf_init(&response->absent_servers, tg_alloc_libc());
 }
 
 void
 tg_cli_response_deinit(tg_cli_response_t *response)
 {
     json_object_put(response->result);
-    json_object_put(response->message);
-    json_object_put(response->data);
-    json_object_put(response->absent_servers);
-    memset(response, 0, sizeof(*response));
+    tg_buf_deinit(&response->text);
+    tg_buf_deinit(&response->message);
+    tg_buf_deinit(&response->data);
+    tg_buf_deinit(&response->absent_servers);
+    tg_cli_response_init(response);
 }
 
 static void
@@ -132,19 +137,23 @@ tg_cli_session_on_response(const tg_response_t *response,
 
     session = data;
     copy = &session->response;
+    tg_cli_response_deinit(copy);
     copy->elapsed_ns = uv_hrtime() - session->sent_ns;
     copy->kind = response->kind;
     copy->code = response->code;
     copy->is_too_large = response->is_too_large;
-    copy->has_data = response->data.len != 0;
-    copy->is_nomem =
-        tg_cli_response_parse(response->result, &copy->result) != TG_OK
-        || tg_cli_response_parse(response->data, &copy->data) != TG_OK
-        || tg_cli_json_parse_body(response->message, &copy->message) != TG_OK
-        || (list != NULL
-            && tg_cli_response_parse(tg_buf_view(&list->absent_servers),
-                                     &copy->absent_servers)
-                   != TG_OK);
+
+    /* The text is not longer than it came: one allocation for all of it. */
+    (void) tg_buf_reserve(&copy->text, response->result.len + 1);
+    tg_json_write_compact(&copy->text, response->result);
+    tg_json_write_compact(&copy->data, response->data);
+    tg_buf_append_str(&copy->message, response->message);
+
+    if (list != NULL) {
+        tg_buf_append_str(&copy->absent_servers,
+                          tg_buf_view(&list->absent_servers));
+    }
+
     session->has_response = 1;
 }
 
@@ -166,36 +175,19 @@ tg_cli_session_on_connection(int is_connected, const char *why, void *data)
     session->is_done |= !session->is_open;
 }
 
-static json_object *
-tg_cli_session_parse_params(const char *params, size_t len)
-{
-    json_object *value;
-
-    value = NULL;
-
-    if (params != NULL) {
-        (void) tg_cli_json_parse(tg_str(params, len), &value);
-    }
-
-    return value;
-}
-
 static void
 tg_cli_session_on_notification(const char *method, const char *params,
                                size_t len, void *data)
 {
     tg_cli_session_t *session;
-    json_object *value;
 
     session = data;
 
     if (session->on_notification != NULL
         && session->notification_status == TG_CLI_EXIT_OK)
     {
-        value = tg_cli_session_parse_params(params, len);
-        session->notification_status = session->on_notification(session, method,
-                                                                value);
-        json_object_put(value);
+        session->notification_status = session->on_notification(
+            session, method, tg_str(params, len));
     }
 }
 
@@ -205,9 +197,10 @@ tg_cli_session_on_progress(toolgate_call_t call, const char *params, size_t len,
 {
     json_object *value;
 
-    value = tg_cli_session_parse_params(params, len);
-    tg_cli_progress_show(value);
-    json_object_put(value);
+    if (tg_cli_json_parse(tg_str(params, len), &value) == TG_OK) {
+        tg_cli_progress_show(value);
+        json_object_put(value);
+    }
 }
 
 /* --- open and close --- */
@@ -345,6 +338,7 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
     memset(session, 0, sizeof(*session));
     session->options = options;
     session->address = tg_cli_options_get_socket(options);
+    tg_cli_response_init(&session->response);
 
     if (session->address == NULL) {
         return TG_CLI_EXIT_FAILED;
@@ -408,7 +402,11 @@ tg_cli_session_check_response(const tg_cli_session_t *session)
 
     response = &session->response;
 
-    if (response->is_nomem || !session->has_response) {
+    if (!session->has_response || tg_buf_has_failed(&response->text)
+        || tg_buf_has_failed(&response->message)
+        || tg_buf_has_failed(&response->data)
+        || tg_buf_has_failed(&response->absent_servers))
+    {
         return tg_cli_error_nomem();
     }
 
@@ -500,6 +498,30 @@ tg_cli_session_request_read_only(tg_cli_session_t *session, const char *method,
 {
     return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_METHOD, method,
                                    params, 1, max_wait_ms);
+}
+
+int
+tg_cli_session_parse_result(tg_cli_session_t *session)
+{
+    tg_cli_response_t *response;
+
+    response = &session->response;
+
+    if (response->result != NULL) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    switch (tg_cli_json_parse(tg_buf_view(&response->text), &response->result))
+    {
+    case TG_OK:
+        return TG_CLI_EXIT_OK;
+    case TG_NOMEM:
+        return tg_cli_error_nomem();
+    default:
+        return tg_cli_error("the response of %s cannot be read; --json shows "
+                            "it",
+                            session->address);
+    }
 }
 
 void

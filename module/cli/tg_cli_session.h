@@ -17,26 +17,27 @@
 #define TG_CLI_LIST_TIMEOUT_MS 15000
 #define TG_CLI_NSIGNALS 3
 
-/* A copy of a tg_response_t. */
+/* A copy of a tg_response_t; text of JSON is without white space. */
 typedef struct {
     tg_response_type_t kind;
     int64_t code;
     int is_too_large;
-    int is_nomem;         /* there is no copy, as memory is exhausted */
-    int has_data;         /* of an error */
-    json_object *result;  /* NULL: `null` */
-    json_object *message; /* a text */
-    json_object *data;
-    json_object *absent_servers; /* of a list: MCP servers without tools */
+    tg_buf_t text;           /* JSON of the result */
+    json_object *result;     /* see tg_cli_session_parse_result() */
+    tg_buf_t message;        /* of an error: the escaped body of a string */
+    tg_buf_t data;           /* of an error: JSON, or empty */
+    tg_buf_t absent_servers; /* of a list: JSON of MCP servers without tools */
     uint64_t elapsed_ns;
 } tg_cli_response_t;
 
+void tg_cli_response_init(tg_cli_response_t *response);
+
+/* The response can be used again. */
 void tg_cli_response_deinit(tg_cli_response_t *response);
 
 /* Any status but TG_CLI_EXIT_OK ends the session. */
 typedef int (*tg_cli_on_notification_pt)(const tg_cli_session_t *session,
-                                         const char *method,
-                                         json_object *params);
+                                         const char *method, tg_str_t params);
 
 struct tg_cli_session_s {
     const tg_cli_options_t *options;
@@ -90,6 +91,12 @@ int tg_cli_session_request_read_only(tg_cli_session_t *session,
                                      const char *method, const char *params,
                                      uint64_t max_wait_ms);
 
+/*
+ * Parses the last result into session->response.result, which is else NULL:
+ * the tree of a large result needs many times the memory of its text.
+ */
+int tg_cli_session_parse_result(tg_cli_session_t *session);
+
 /* Receives notifications. Returns TG_CLI_EXIT_OK after a disconnect. */
 int tg_cli_session_listen(tg_cli_session_t *session);
 
@@ -98,21 +105,24 @@ int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
 /* --- tg_cli_result.c --- */
 
-/* Fetches the list of tools. An error of the server is reported, too. */
+/* Fetches and parses the list of tools. Reports an error of the server, too. */
 int tg_cli_result_fetch_tools(tg_cli_session_t *session);
 
 /* Writes the text of a CallToolResult; with isError to standard error. */
-int tg_cli_result_print(json_object *result);
+int tg_cli_result_print(tg_str_t result);
 
 /* Writes the result's image, audio or file, or else its text, to a file. */
-int tg_cli_result_save_file(json_object *result, const char *path);
+int tg_cli_result_save_file(tg_str_t result, const char *path);
 
 /* Writes the text of a string, or JSON with one member per line. */
-int tg_cli_result_print_value(json_object *value);
+int tg_cli_result_print_value(tg_str_t value);
 
 /* Writes JSON on one line, and frees it. Returns status, or a failure's. */
 int tg_cli_result_print_json(json_object *value, int status);
-int tg_cli_result_is_error(json_object *result);
+
+/* Writes the last result on one line. Returns status, or a failure's. */
+int tg_cli_result_print_text(tg_cli_session_t *session, int status);
+int tg_cli_result_is_error(tg_str_t result);
 
 /* Reports an error response, with --json as {"error":{...}}. */
 int tg_cli_response_print_error(const tg_cli_response_t *response,

@@ -24,7 +24,7 @@ extern const tg_cli_option_t tg_cli_task_request_options[];
 extern const tg_cli_option_t tg_cli_watch_only_options[];
 
 /* Writes the response, as JSON with --json. */
-int tg_cli_task_print_response(const tg_cli_session_t *session,
+int tg_cli_task_print_response(tg_cli_session_t *session,
                                void (*append)(tg_buf_t *out,
                                               json_object *response));
 

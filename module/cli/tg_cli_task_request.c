@@ -61,9 +61,10 @@ tg_cli_task_check_response(const tg_cli_session_t *session, const char *method,
                : rc;
 }
 
-int
-tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
-                              json_object *params, uint64_t max_wait_ms)
+/* Frees params, and does not parse the result. */
+static int
+tg_cli_task_fetch(tg_cli_session_t *session, const char *method,
+                  json_object *params, uint64_t max_wait_ms)
 {
     return tg_cli_task_check_response(
         session, method, params,
@@ -74,15 +75,30 @@ tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
 }
 
 int
+tg_cli_task_request_read_only(tg_cli_session_t *session, const char *method,
+                              json_object *params, uint64_t max_wait_ms)
+{
+    int rc;
+
+    rc = tg_cli_task_fetch(session, method, params, max_wait_ms);
+
+    return rc == TG_CLI_EXIT_OK ? tg_cli_session_parse_result(session) : rc;
+}
+
+int
 tg_cli_task_request(tg_cli_session_t *session, const char *method,
                     json_object *params)
 {
-    return tg_cli_task_check_response(
+    int rc;
+
+    rc = tg_cli_task_check_response(
         session, method, params,
         tg_cli_session_request(session, method,
                                params != NULL ? tg_cli_json_write(params).data
                                               : NULL,
                                TG_CLI_TASK_TIMEOUT_MS));
+
+    return rc == TG_CLI_EXIT_OK ? tg_cli_session_parse_result(session) : rc;
 }
 
 json_object *
@@ -97,14 +113,20 @@ tg_cli_task_new_params(const char *id)
 }
 
 int
-tg_cli_task_print_response(const tg_cli_session_t *session,
+tg_cli_task_print_response(tg_cli_session_t *session,
                            void (*append)(tg_buf_t *out, json_object *response))
 {
     tg_buf_t out;
+    int rc;
 
     if (session->options->is_json) {
-        return tg_cli_result_print_json(
-            json_object_get(session->response.result), TG_CLI_EXIT_OK);
+        return tg_cli_result_print_text(session, TG_CLI_EXIT_OK);
+    }
+
+    rc = tg_cli_session_parse_result(session);
+
+    if (rc != TG_CLI_EXIT_OK) {
+        return rc;
     }
 
     tg_buf_init(&out, tg_alloc_libc());
@@ -126,9 +148,8 @@ tg_cli_task_fetch_and_print(tg_cli_session_t *session, const char *method,
     int rc;
 
     do {
-        rc = tg_cli_task_request_read_only(session, method,
-                                           json_object_get(params),
-                                           TG_CLI_TASK_TIMEOUT_MS);
+        rc = tg_cli_task_fetch(session, method, json_object_get(params),
+                               TG_CLI_TASK_TIMEOUT_MS);
 
         if (rc == TG_CLI_EXIT_OK) {
             rc = tg_cli_task_print_response(session, append);

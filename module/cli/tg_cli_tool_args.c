@@ -195,8 +195,8 @@ tg_cli_pair_parse_value(const tg_cli_pair_t *pair, tg_str_t text, tg_str_t type,
     }
 
     if (tg_cli_json_check(text, NULL) == TG_OK) {
-        return tg_cli_json_parse(text, value) == TG_OK ? TG_CLI_EXIT_OK
-                                                       : tg_cli_error_nomem();
+        *value = tg_cli_json_new_raw(text);
+        return *value != NULL ? TG_CLI_EXIT_OK : tg_cli_error_nomem();
     }
 
     if (pair->is_json) {

@@ -258,6 +258,16 @@ is_deeply [ method({ a => 1 }, '[1, 2]') ],
     [ ',"params":[1,2]', "{\n  \"a\": 1\n}\n" ], 'a method with a list';
 is_deeply [ method("a\n", '--json', '{}') ], [ ',"params":{}', "\"a\\n\"\n" ],
     'a method with --json';
+
+# Every token of a result, and of JSON that a user typed, stays as it is.
+my $exact = '{"a":-0,"a":2.5e-0007,"\u0000":"\ud800\/"}';
+($cli, $conn) = start('call', '--method', 'm', "a:=$exact", '--json');
+my $sent = $conn->recv_line;
+like $sent, qr/"params":\{"a":\Q$exact\E\}/, 'JSON is sent as it was typed';
+my ($id) = $sent =~ /"id":(\d+)/;
+$conn->send_line(qq({"jsonrpc":"2.0","id":$id,"result":$exact}));
+ends($cli, '--json keeps every token', 0, "$exact\n");
+
 ($cli, $conn) = start('call', '--method=x.y');
 refuse($conn, request($conn, 'x.y'), -32601, 'Method not found: x.y');
 ends($cli, 'an unknown method', 1, undef,

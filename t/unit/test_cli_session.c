@@ -82,8 +82,8 @@ HELP_TEST(late_hello, "a late hello")
     options.socket = help_path("s");
     CU_ASSERT_FATAL(tg_cli_session_open(&session, &options) == TG_CLI_EXIT_OK);
     session.is_timed_out = 1;
-    CU_ASSERT(tg_cli_session_call_tool(&session, "t", "{}")
-              == TG_CLI_EXIT_OK);
+    CU_ASSERT(tg_cli_session_call_tool(&session, "t", "{}") == TG_CLI_EXIT_OK);
+    CU_ASSERT(tg_cli_session_parse_result(&session) == TG_CLI_EXIT_OK);
     CU_ASSERT(json_object_get_int(session.response.result) == 1);
     tg_cli_session_close(&session);
     (void) unlink(help_path("s"));
