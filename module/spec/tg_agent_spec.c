@@ -27,7 +27,7 @@ const tg_json_field_t tg_agent_fields[] = {
       TG_OPTION("concurrency", .syntax = TG_SPEC_NUMBER) },
     { TG_FIELD(tg_agent_spec_t, "max_output", TG_FIELD_INT, max_output),
       .max = INT64_MAX, .absent = TG_OUTPUT_DEFAULT,
-      TG_OPTION("max_output", .syntax = TG_SPEC_SIZE,
+      TG_OPTION("max_output", .syntax = TG_SPEC_SIZE, .min = 1,
                 .initial = TG_AGENT_MAX_OUTPUT_DEFAULT,
                 .expected = "a size such as \"10m\"") },
     { TG_FIELD(tg_agent_spec_t, "retry", TG_FIELD_INT, retry), .max = INT64_MAX,

@@ -70,6 +70,11 @@ tg_spec_set_defaults(const tg_json_field_t *fields, void *object)
 void
 tg_spec_set_parameter_defaults(const tg_json_field_t *field, void *object)
 {
+    /* A server inherits each parameter of its own directives alone. */
+    if (field->option->directive == NULL && field->option->inherited != NULL) {
+        return;
+    }
+
     for (field++; field->option != NULL && field->option->parameter != NULL;
          field++)
     {

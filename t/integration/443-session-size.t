@@ -64,7 +64,7 @@ my $json = call_of($line_max + 1, hi => %rpc);
 $client->send_line($json);
 my $reply = $client->recv_json;
 is $reply->{error}{code}, -32600, 'jsonrpc: a line beyond the limit is refused';
-like $reply->{error}{message}, qr/larger than the $line_max bytes/,
+like $reply->{error}{message}, qr/larger than the limit of $line_max bytes/,
     'jsonrpc: says the limit';
 is $reply->{id}, 7, 'jsonrpc: by its id';
 my $huge = 'x' x 11_534_336;

@@ -63,6 +63,7 @@ refused rule("trigger event $_->[0]; $act"), $_->[1], "event $_->[0]"
     for [ 'task.failed' => qr/invalid parameter "task.failed".*"type=NAME"/ ],
     [ '"pattern=("' => qr/trigger.pattern: / ],
     [ 'type=' => qr/invalid parameter "type="/ ];
+refused rule("trigger cron \"\xff\"; $act"), qr{is not valid UTF-8}, "no UTF-8";
 refused rule("trigger file $_->[0]; $act"), $_->[1], "file $_->[0]"
     for [ '/none/src' => qr{folder or file "/none/src" does not exist} ],
     [ '/dev/null' => qr{folder or file "/dev/null" does not exist} ],
@@ -94,6 +95,7 @@ refused rule("$cron $_->[0]"), $_->[1], $_->[0]
     [ "$act priority 1; priority 2;" => qr/is duplicate/ ],
     [ "$act cooldown 1x;" => qr/invalid time "1x" in "cooldown"/ ],
     [ "$act cooldown 500d;" => qr/invalid time "500d"/ ],
+    [ "$act approval REQUIRED;" => qr/invalid value "REQUIRED"/ ],
     [ "$act approval maybe;" => qr/invalid value "maybe" in "approval"/ ],
     [ "$act enabled perhaps;" => qr/invalid value "perhaps"/ ];
 
@@ -111,7 +113,7 @@ automation tests-broke {
     when     error matches "FAILED \\d+";
     when     pid exists;
     agent    a "Mend {{payload.id}}: {{payload.error}}";
-    cooldown 10m;
+    cooldown 1y;
     approval required;
 }
 automation on-change {

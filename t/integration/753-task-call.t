@@ -211,6 +211,6 @@ for my $agent ('tool:build', 'tool:', 'other') {
 }
 my $long = answer('maybe', { a => 'x' x 1_100_000 }, meta());
 ok $long->{isError}, 'arguments that are too long';
-like $long->{content}[0]{text}, qr/may have 1 MiB/, 'it says so';
+like $long->{content}[0]{text}, qr/may have at most 1 MiB/, 'it says so';
 
 done_testing;

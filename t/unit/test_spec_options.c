@@ -77,6 +77,7 @@ test_option(const tg_json_field_t *field, const tg_spec_option_t *option)
 HELP_TEST(parameters, "parameters of a directive")
 {
     tg_output_spec_t server, tool;
+    tg_spill_spec_t stream, spill;
     tg_buf_t json;
 
     tg_spec_init(tg_output_fields, &server);
@@ -94,6 +95,17 @@ HELP_TEST(parameters, "parameters of a directive")
     CU_ASSERT(tool.is_stored == 0);
     tg_spec_set_defaults(tg_output_fields, &tool);
     CU_ASSERT(tool.preview == 0);
+
+    /* A server inherits each parameter of its own directives alone. */
+    tg_spec_init(tg_spill_fields, &stream);
+    tg_spec_init(tg_spill_fields, &spill);
+    stream.quota = 10;
+    stream.keep_ms = 11;
+    spill.quota = 20;
+    tg_spec_set_parameter_defaults(tg_spill_fields, &spill);
+    tg_spec_inherit(tg_spill_fields, &spill, &stream);
+    CU_ASSERT(spill.quota == 20);
+    CU_ASSERT(spill.keep_ms == 11);
 
     /* Not all members are JSON. */
     tg_buf_init(&json, tg_alloc_libc());

@@ -104,13 +104,21 @@ ngx_tg_arg_parse(tg_spec_syntax_t syntax, const ngx_str_t *text, int64_t min,
     case TG_SPEC_TIME_OR_OFF:
     case TG_SPEC_TIME:
         number = ngx_parse_time(&s, 0);
+
+        /* Months and years can only be parsed as seconds. */
+        if (number == NGX_ERROR) {
+            number = ngx_parse_time(&s, 1);
+            number = number < 0 || number > max / 1000 ? NGX_ERROR
+                                                       : number * 1000;
+        }
+
         break;
 
     case TG_SPEC_RATE:
         return ngx_tg_arg_parse_rate(&s, min, max, value);
 
     default:
-        is_negative = s.len > 1 && s.data[0] == '-';
+        is_negative = min < 0 && s.len > 1 && s.data[0] == '-';
         s.data += is_negative;
         s.len -= is_negative;
         number = ngx_atoi(s.data, s.len);
@@ -179,7 +187,10 @@ ngx_tg_spec_parse(const tg_json_field_t *field, const ngx_str_t *text,
         words = option->syntax == TG_SPEC_WORD ? field->words : flags;
 
         for (*value = 0; words[*value] != NULL; (*value)++) {
-            if (ngx_strcasecmp(text->data, (u_char *) words[*value]) == 0) {
+            if (option->syntax == TG_SPEC_WORD
+                    ? ngx_strcmp(text->data, words[*value]) == 0
+                    : ngx_strcasecmp(text->data, (u_char *) words[*value]) == 0)
+            {
                 *value += option->syntax == TG_SPEC_WORD
                           && field->type == TG_FIELD_BOOL;
                 return NGX_OK;

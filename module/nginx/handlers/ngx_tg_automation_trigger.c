@@ -1,6 +1,8 @@
 /* The directive `trigger` of an automation block: which events start a rule. */
 #include "nginx/handlers/ngx_tg_automation.h"
 
+#include "base/tg_utf8.h"
+
 typedef union {
     tg_cron_trigger_t cron;
     tg_event_trigger_t event;
@@ -28,6 +30,10 @@ ngx_tg_trigger_write_json(ngx_conf_t *cf, ngx_command_t *cmd, tg_buf_t *json)
     char *rv;
 
     value = cf->args->elts;
+
+    if (!tg_utf8_is_valid(ngx_tg_str_from_ngx(&value[2]))) {
+        return "is not valid UTF-8";
+    }
 
     for (i = 0; ngx_tg_triggers[i].fields != NULL
                 && ngx_strcmp(value[1].data, ngx_tg_triggers[i].name.data) != 0;

@@ -218,6 +218,19 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     return NGX_OK;
 }
 
+/* Hashes an element, so that its server cannot compose one of the same hash. */
+static uint64_t
+ngx_tg_imported_tool_hash(tg_str_t raw)
+{
+    static uint64_t seed;
+
+    while (seed == 0) {
+        seed = ((uint64_t) ngx_random() << 32) ^ (uint64_t) ngx_random();
+    }
+
+    return tg_hash_fast(seed, raw);
+}
+
 /* Builds a tool in its pool. NGX_DECLINED: it cannot be listed. */
 static ngx_int_t
 ngx_tg_imported_tool_build(ngx_tg_imported_tool_t *listed, ngx_pool_t *pool,
@@ -233,7 +246,7 @@ ngx_tg_imported_tool_build(ngx_tg_imported_tool_t *listed, ngx_pool_t *pool,
     repair->has_input = block->entry.input_schema.data != NULL;
     listed->nrefs = 1;
     listed->tool.pool = pool;
-    listed->digest = tg_hash_fast(TG_HASH_INIT, element->raw);
+    listed->digest = ngx_tg_imported_tool_hash(element->raw);
 
     if (ngx_tg_imported_tool_copy_text(pool, element->raw_name, 0,
                                        &listed->name)
@@ -327,7 +340,7 @@ ngx_tg_imported_tool_find_unchanged(const ngx_tg_mcp_server_t *mcp,
     listed = tool->conf;
 
     if (listed->server != mcp
-        || listed->digest != tg_hash_fast(TG_HASH_INIT, element->raw))
+        || listed->digest != ngx_tg_imported_tool_hash(element->raw))
     {
         return NULL;
     }
