@@ -129,10 +129,13 @@ for my $name (qw(events json modern plain)) {
         "$name: the channel is open";
     is text_of($client->call_tool("${name}_grow", { name => 'new' })), 'grown',
         "$name: another tool";
-    wait_for {
-        my $tools = $watcher->rpc('tools/list')->{result}{tools};
-        grep { $_->{name} eq "${name}_new" } @$tools;
-    } "$name: it is listed";
+    # They may be sessions of different workers.
+    for my $session ($watcher, $client) {
+        wait_for {
+            my $tools = $session->rpc('tools/list')->{result}{tools};
+            grep { $_->{name} eq "${name}_new" } @$tools;
+        } "$name: it is listed";
+    }
     like text_of($client->call_tool("${name}_new")), qr/\?/,
         "$name: and called";
 }
