@@ -157,28 +157,39 @@ static const tg_store_column_t tg_store_output_columns[] = {
     "INSERT INTO note SELECT $key,$value WHERE $value IS NOT NULL" \
     " ON CONFLICT(key) DO UPDATE SET value=excluded.value"
 
-#define TG_SQLITE_FIRST "ORDER BY priority DESC,id LIMIT 1"
+#define TG_SQLITE_FIRST " ORDER BY priority DESC,id LIMIT 1"
+
+/* Position of an agent in $takers, which has agents and retries: ,a=2,b=0, */
+#define TG_SQLITE_FIND_TAKER(name) "instr($takers,','||" name "||'=')"
+#define TG_SQLITE_RETRY_OF(name) \
+    "CAST(substr($takers," TG_SQLITE_FIND_TAKER(name) \
+    "+length(" name ")+2) AS INTEGER)"
+
+/* Checks whether the agent * runs the tasks of an agent. */
+#define TG_SQLITE_IS_FOR_ANY \
+    "agent NOT GLOB '*:*' AND NOT " TG_SQLITE_HAS_NAME("$all_agents", "agent")
 
 /*
- * Claims a task: finds the first task of each agent, each by its index, and
- * takes the first of these.
+ * Claims a task: the first of the queue, or, if its agent takes no task, the
+ * first of the first tasks of all agents that do, each found by its index.
  */
 #define TG_SQLITE_CLAIM \
-    "WITH RECURSIVE split(name,retry,names,retries) AS (SELECT NULL,NULL," \
-    "trim($agents,'{}')||',',trim($retries,'{}')||',' UNION ALL" \
-    " SELECT substr(names,1,instr(names,',')-1)," \
-    "substr(retries,1,instr(retries,',')-1)," \
-    "substr(names,instr(names,',')+1),substr(retries,instr(retries,',')+1)" \
-    " FROM split WHERE names NOT IN ('',','))," \
-    "best AS (SELECT t.id,split.retry FROM split CROSS JOIN task t ON t.id=" \
-    "CASE name WHEN '*' THEN (SELECT id FROM task INDEXED BY task_next" \
-    " WHERE state=0 AND agent NOT GLOB '*:*'" \
-    " AND NOT " TG_SQLITE_HAS_NAME("$all_agents", "agent") " " \
-    TG_SQLITE_FIRST ")" \
-    " ELSE (SELECT id FROM task WHERE state=0 AND agent=name " \
-    TG_SQLITE_FIRST ") END ORDER BY t.priority DESC,t.id LIMIT 1)" \
-    "UPDATE task SET state=1,started_at=$now,retry=best.retry FROM best" \
-    " WHERE task.id=best.id RETURNING 'OK'," TG_TASK_WHOLE("NULL") ",job"
+    "WITH RECURSIVE split(name,rest) AS (SELECT NULL,substr($takers,2)" \
+    " UNION ALL SELECT substr(rest,1,instr(rest,'=')-1)," \
+    "substr(rest,instr(rest,',')+1) FROM split WHERE rest<>'')" \
+    "UPDATE task SET state=1,started_at=$now," \
+    "retry=CASE " TG_SQLITE_FIND_TAKER("agent") " WHEN 0 THEN " \
+    TG_SQLITE_RETRY_OF("'*'") " ELSE " TG_SQLITE_RETRY_OF("agent") " END" \
+    " WHERE id=coalesce((SELECT id FROM (SELECT id,agent FROM task" \
+    " INDEXED BY task_next WHERE state=0" TG_SQLITE_FIRST ")" \
+    " WHERE " TG_SQLITE_FIND_TAKER("agent") ">0" \
+    " OR (" TG_SQLITE_FIND_TAKER("'*'") ">0 AND " TG_SQLITE_IS_FOR_ANY "))," \
+    "(SELECT t.id FROM split CROSS JOIN task t ON t.id=CASE name WHEN '*'" \
+    " THEN (SELECT id FROM task INDEXED BY task_next WHERE state=0" \
+    " AND " TG_SQLITE_IS_FOR_ANY TG_SQLITE_FIRST ")" \
+    " ELSE (SELECT id FROM task WHERE state=0 AND agent=name" \
+    TG_SQLITE_FIRST ") END ORDER BY t.priority DESC,t.id LIMIT 1))" \
+    " RETURNING 'OK'," TG_TASK_WHOLE("NULL") ",job"
 
 #define TG_SQLITE_LIST(where) \
     "SELECT 'OK'," TG_TASK_BRIEF("NULL") " FROM task " where \

@@ -39,6 +39,7 @@ typedef enum {
     TG_STORE_PARAM_AGENTS,  /* names of the agents that take tasks */
     TG_STORE_PARAM_RETRIES, /* their numbers of retries */
     TG_STORE_PARAM_ALL_AGENTS,
+    TG_STORE_PARAM_TAKERS, /* SQLite only: their names and retries */
     TG_STORE_PARAM_TOKEN,  /* tg_str_t; PostgreSQL: or the serial number */
     TG_STORE_PARAM_RUNNER, /* PostgreSQL only: id of this runner */
     TG_STORE_PARAM_PLACE,  /* PostgreSQL only: name of this runner */
@@ -52,7 +53,7 @@ typedef struct {
 } tg_store_param_t;
 
 /* Number of parameters. */
-#define TG_STORE_PARAMS 29
+#define TG_STORE_PARAMS 30
 extern const tg_store_param_t tg_store_params[TG_STORE_PARAMS];
 
 /*

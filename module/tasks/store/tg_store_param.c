@@ -33,6 +33,7 @@ const tg_store_param_t tg_store_params[TG_STORE_PARAMS] = {
     TG_STORE_PARAM("agents", AGENTS, agents),
     TG_STORE_PARAM("retries", RETRIES, agents),
     TG_STORE_PARAM("all_agents", ALL_AGENTS, agents),
+    TG_STORE_PARAM("takers", TAKERS, agents),
     TG_STORE_PARAM("token", TOKEN, token),
     TG_STORE_PARAM("runner", RUNNER, engine),
     TG_STORE_PARAM("place", PLACE, engine),
@@ -58,6 +59,25 @@ tg_store_find_param(const char *text, size_t *len)
     }
 
     return -1;
+}
+
+/* Builds a text such as ,a=2,b=0, of the agents that take tasks. */
+static tg_str_t
+tg_store_write_takers(const tg_store_agents_t *agents, tg_buf_t *out)
+{
+    unsigned i;
+
+    tg_buf_reset(out, 0);
+    tg_buf_append_char(out, ',');
+
+    for (i = 0; agents != NULL && i < agents->n; i++) {
+        if (!agents->is_full[i]) {
+            tg_buf_printf(out, "%s=%lld,", agents->names[i],
+                          (long long) agents->retries[i]);
+        }
+    }
+
+    return tg_buf_view(out);
 }
 
 /* Builds an array of names or numbers; names need no quotes. */
@@ -115,6 +135,9 @@ tg_store_get_param(const tg_store_query_t *query, const tg_store_param_t *param,
     case TG_STORE_PARAM_RETRIES:
     case TG_STORE_PARAM_ALL_AGENTS:
         value.text = tg_store_write_agents(query->agents, param->type, room);
+        break;
+    case TG_STORE_PARAM_TAKERS:
+        value.text = tg_store_write_takers(query->agents, room);
         break;
     case TG_STORE_PARAM_IS_NEW:
         value.number = record != NULL && record->is_new;
