@@ -355,14 +355,15 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 
     if (rc == TG_CLI_EXIT_OK) {
         session->address = session->client->conn->endpoint.text;
+        uv_update_time(&session->loop);
         session->deadline = options->timeout_ms != 0
                                 ? uv_now(&session->loop) + options->timeout_ms
                                 : 0;
         rc = tg_cli_session_wait(session, TG_CLI_REQUEST_TIMEOUT_MS);
     }
 
-    if (rc == TG_CLI_EXIT_OK && !toolgate_client_is_connected(session->client))
-    {
+    /* A connection that was open and is lost is opened again for a request. */
+    if (rc == TG_CLI_EXIT_OK && !session->client->conn->client.was_open) {
         rc = tg_cli_error("%s", session->client->conn->why);
     }
 

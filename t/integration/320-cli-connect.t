@@ -203,6 +203,13 @@ ends($cli, 'a crash', 2, undef,
     qr/was lost before the response; the request may have been executed/);
 ok !$parent->is_called(0), 'a crash: not asked again';
 
+# A server that answers the greeting and closes: connected to again.
+$cli = Toolgate::Command::start($tg, 'task', 'stats', '--json');
+greet($parent)->close;
+$conn = greet($parent);
+give($conn, 'task.stats', {});
+ends($cli, 'a connection that ends after the greeting', 0, "{}\n");
+
 # --- large messages -------------------------------------------------------
 
 my $large = 'x' x 9_000_000;
