@@ -81,7 +81,11 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t max_wait_ms)
         return TG_CLI_EXIT_OK;
     }
 
-    /* The end of the session cancels the request. */
+    if (session->call != 0) {
+        (void) toolgate_client_cancel(session->client, session->call);
+        session->call = 0;
+    }
+
     tg_cli_progress_clear();
 
     return session->signum != 0 ? 128 + session->signum
@@ -129,13 +133,18 @@ tg_cli_response_deinit(tg_cli_response_t *response)
 }
 
 static void
-tg_cli_session_on_response(const tg_response_t *response,
+tg_cli_session_on_response(toolgate_call_t call, const tg_response_t *response,
                            const tg_mcp_list_t *list, void *data)
 {
     tg_cli_session_t *session;
     tg_cli_response_t *copy;
 
     session = data;
+
+    if (call != session->call) {
+        return;
+    }
+
     copy = &session->response;
     tg_cli_response_deinit(copy);
     copy->elapsed_ns = uv_hrtime() - session->sent_ns;
@@ -161,8 +170,15 @@ static void
 tg_cli_session_on_request_end(toolgate_call_t call, int code,
                               const char *result, size_t len, void *data)
 {
-    tg_cli_progress_clear();
-    ((tg_cli_session_t *) data)->is_done = 1;
+    tg_cli_session_t *session;
+
+    session = data;
+
+    if (call == session->call) {
+        tg_cli_progress_clear();
+        session->call = 0;
+        session->is_done = 1;
+    }
 }
 
 /* The first connection is open, or could not be opened. */
@@ -460,7 +476,8 @@ tg_cli_session_exchange(tg_cli_session_t *session,
 
     session->sent_ns = uv_hrtime();
 
-    if (tg_client_request_begin(session->client, &request, NULL) != 0) {
+    if (tg_client_request_begin(session->client, &request, &session->call) != 0)
+    {
         return tg_cli_error("%s", toolgate_error());
     }
 

@@ -54,7 +54,8 @@ struct tg_cli_session_s {
     int is_done;
     int is_timed_out;
     int signum;
-    int has_response; /* in response */
+    int has_response;     /* in response */
+    toolgate_call_t call; /* that the session waits for; 0: none */
     uint64_t sent_ns;
     tg_cli_response_t response; /* response to the last request */
     /* NULL: only a tool's progress is shown. */

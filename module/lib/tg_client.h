@@ -34,7 +34,7 @@ typedef struct tg_client_conn_s tg_client_conn_t;
  */
 typedef struct {
     /* Reports a response before its request ends.  list: NULL, or the list. */
-    void (*on_response)(const tg_response_t *response,
+    void (*on_response)(toolgate_call_t call, const tg_response_t *response,
                         const tg_mcp_list_t *list, void *data);
     /* Reports the bytes of each message. */
     void (*on_trace)(int is_theirs, tg_str_t bytes, void *data);

@@ -17,7 +17,7 @@ tg_client_conn_on_response(void *host, tg_uv_request_t *uv_request,
     request = (tg_client_request_t *) uv_request;
 
     if (conn->conf.hooks != NULL) {
-        conn->conf.hooks->on_response(answer, uv_request->list,
+        conn->conf.hooks->on_response(request->call, answer, uv_request->list,
                                       conn->conf.hooks->data);
     }
 

@@ -210,6 +210,19 @@ $conn = greet($parent);
 give($conn, 'task.stats', {});
 ends($cli, 'a connection that ends after the greeting', 0, "{}\n");
 
+# The session goes on after a request that is not answered.
+$cli = Toolgate::Command::start($tg, 'automation', 'enable', 'a', 'b',
+    '--timeout', '2');
+$conn = greet($parent);
+give($conn, 'automation.enable', { success => \0 });
+my $status_request = request($conn, 'automation.status');
+my $next = $conn->recv_json;
+is $next->{method}, 'notifications/cancelled', 'a request without an answer';
+is $next->{params}{requestId}, $status_request->{id}, 'is cancelled first';
+is request($conn, 'automation.enable')->{params}{ruleId}, 'b',
+    'then comes the next one';
+is +(finish($cli))[0], 2, 'without an answer: status';
+
 # --- large messages -------------------------------------------------------
 
 my $large = 'x' x 9_000_000;
