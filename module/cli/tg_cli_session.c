@@ -234,16 +234,10 @@ tg_cli_session_new_client(tg_cli_session_t *session)
         const char *name;
         const char *value;
     } options[] = {
-        { "name", "toolgate" },
-        { "version", TG_VERSION },
-        { "timeout", "off" },
-        { "connect_timeout", "off" },
-        /* A request is resent until the client gives up. */
-        { "grace", "24h" },
-        { "ca", tls->ca },
-        { "certificate", tls->certificate },
-        { "key", tls->key },
-        { "tls_name", tls->name },
+        { "name", "toolgate" }, { "version", TG_VERSION },
+        { "timeout", "off" },   { "connect_timeout", "off" },
+        { "ca", tls->ca },      { "certificate", tls->certificate },
+        { "key", tls->key },    { "tls_name", tls->name },
     };
 
     client = toolgate_client_new(NULL);

@@ -30,7 +30,8 @@ typedef struct tg_client_conn_s tg_client_conn_t;
 
 /*
  * Gives the command line more than the public API.  A client with hooks
- * reconnects only for a request, and its program sends MCP's `initialize`.
+ * reconnects only for a request, without a time limit, and its program sends
+ * MCP's `initialize`.
  */
 typedef struct {
     /* Reports a response before its request ends.  list: NULL, or the list. */

@@ -121,7 +121,8 @@ tg_client_conn_on_lost(void *host, int was_open)
 
     /* Failed attempts to reconnect are not reported, except the last one. */
     if (was_open) {
-        conn->grace_until = now + conn->conf.grace;
+        conn->grace_until = conn->conf.hooks == NULL ? now + conn->conf.grace
+                                                     : UINT64_MAX;
     }
 
     if (was_open || client->state == TG_UV_CLIENT_IDLE) {
