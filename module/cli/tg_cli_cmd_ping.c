@@ -39,8 +39,9 @@ tg_cli_ping_print(const tg_cli_session_t *session, json_object *info)
     tg_buf_init(&out, tg_alloc_libc());
     tg_cli_ping_append_member(&text, info, "name");
     tg_cli_ping_append_member(&text, info, "version");
-    tg_buf_printf(&text, "answered on %s in %s ms\n", session->address, ms);
-    tg_utf8_append_visible(&out, tg_buf_view(&text), 0);
+    tg_buf_printf(&text, "answered on %s in %s ms", session->address, ms);
+    tg_utf8_append_visible(&out, tg_buf_view(&text), 1);
+    tg_buf_append_char(&out, '\n');
     out.failed |= text.failed;
     tg_buf_deinit(&text);
 

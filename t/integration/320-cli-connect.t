@@ -223,6 +223,13 @@ is request($conn, 'automation.enable')->{params}{ruleId}, 'b',
     'then comes the next one';
 is +(finish($cli))[0], 2, 'without an answer: status';
 
+# A server's name stays on one line.
+$cli = Toolgate::Command::start($tg, 'ping');
+$conn = greet($parent);
+give($conn, 'initialize', { serverInfo => { name => "a\nb" } });
+give($conn, 'ping', {});
+ends($cli, 'a name with a line feed', 0, qr/\Aa\\u000ab answered on .* ms\n\z/);
+
 # --- large messages -------------------------------------------------------
 
 my $large = 'x' x 9_000_000;
