@@ -245,7 +245,20 @@ tg_cli_json_to_text(json_object *value)
 uint64_t
 tg_cli_json_to_uint(json_object *value)
 {
-    return tg_cli_json_is_number(value) ? json_object_get_uint64(value) : 0;
+    const char *text;
+
+    if (!tg_cli_json_is_number(value)) {
+        return 0;
+    }
+
+    /* A long integer is a double, whose text is exact. */
+    text = json_object_is_type(value, json_type_double)
+               ? json_object_get_userdata(value)
+               : NULL;
+
+    return text != NULL && text[strspn(text, "0123456789")] == '\0'
+               ? strtoull(text, NULL, 10)
+               : json_object_get_uint64(value);
 }
 
 int

@@ -88,7 +88,8 @@ HELP_TEST(values, "members of any type")
     json_object *value;
 
     value = test_parse("{\"n\":7,\"m\":-7,\"f\":1e2,\"s\":\"x\",\"t\":true,"
-                       "\"z\":null,\"b\":12345678901234567890123}");
+                       "\"z\":null,\"b\":12345678901234567890123,"
+                       "\"x\":1234567890123456789}");
     CU_ASSERT(tg_cli_json_get_uint(value, "n") == 7);
     CU_ASSERT(tg_cli_json_get_uint(value, "m") == 0);
     CU_ASSERT(tg_cli_json_get_uint(value, "f") == 100);
@@ -96,6 +97,7 @@ HELP_TEST(values, "members of any type")
     CU_ASSERT(tg_cli_json_get_uint(value, "z") == 0);
     CU_ASSERT(tg_cli_json_get_uint(NULL, "n") == 0);
     CU_ASSERT(tg_cli_json_get_uint(value, "b") == UINT64_MAX);
+    CU_ASSERT(tg_cli_json_get_uint(value, "x") == 1234567890123456789);
     CU_ASSERT(tg_cli_json_has_text(value, "s", "x"));
     CU_ASSERT(!tg_cli_json_has_text(value, "n", "7"));
     CU_ASSERT(tg_cli_json_is_true(value, "t"));
