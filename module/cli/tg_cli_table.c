@@ -112,6 +112,12 @@ tg_cli_table_append(tg_cli_table_t *table, tg_buf_t *out)
     tg_str_t cell;
     int fill;
 
+    if (tg_buf_has_failed(&table->cells)) {
+        out->failed = 1;
+        tg_buf_deinit(&table->cells);
+        return;
+    }
+
     column = table->columns;
     p = tg_buf_view(&table->cells).data;
     end = p + table->cells.len;
@@ -145,7 +151,6 @@ tg_cli_table_append(tg_cli_table_t *table, tg_buf_t *out)
         }
     }
 
-    out->failed |= table->cells.failed;
     tg_buf_deinit(&table->cells);
 }
 
