@@ -164,7 +164,7 @@ tg_cli_json_write(json_object *value)
     text = json_object_to_json_string_length(
         value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 
-    return text != NULL ? tg_str(text, len) : TG_STR("null");
+    return text != NULL ? tg_str(text, len) : TG_STR_NONE;
 }
 
 /* Returns the end of the token at p, in JSON without white space. */

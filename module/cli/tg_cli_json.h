@@ -21,7 +21,7 @@ json_object *tg_cli_json_new_raw(tg_str_t text);
  */
 int tg_cli_json_check(tg_str_t text, tg_buf_t *why);
 
-/* Returns a value on one line, valid until the value changes. */
+/* Returns a value on one line, valid until it changes; absent: no memory. */
 tg_str_t tg_cli_json_write(json_object *value);
 
 /* Appends JSON, valid and without white space, with one member per line. */

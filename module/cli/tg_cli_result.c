@@ -286,10 +286,13 @@ int
 tg_cli_result_print_json(json_object *value, int status)
 {
     tg_buf_t out;
+    tg_str_t line;
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_append_str(&out, tg_cli_json_write(value));
+    line = tg_cli_json_write(value);
+    tg_buf_append_str(&out, line);
     tg_buf_append_char(&out, '\n');
+    out.failed |= line.data == NULL;
     json_object_put(value);
 
     return tg_cli_print_and_free(stdout, &out, status);

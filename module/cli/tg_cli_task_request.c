@@ -3,6 +3,7 @@
 
 #include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
+#include "base/tg_utf8.h"
 #include "protocol/tg_rpc.h"
 
 const tg_cli_option_t tg_cli_task_request_options[] = {
@@ -61,17 +62,46 @@ tg_cli_task_check_response(const tg_cli_session_t *session, const char *method,
                : rc;
 }
 
+/* Stores the text of params, or NULL for none, valid as long as params. */
+static int
+tg_cli_task_write_params(json_object *params, const char **text)
+{
+    tg_str_t json;
+
+    *text = NULL;
+
+    if (params == NULL) {
+        return TG_CLI_EXIT_OK;
+    }
+
+    json = tg_cli_json_write(params);
+    *text = json.data;
+
+    if (json.data == NULL) {
+        return tg_cli_error_nomem();
+    }
+
+    return tg_utf8_is_valid(json)
+               ? TG_CLI_EXIT_OK
+               : tg_cli_error("an argument is not valid UTF-8");
+}
+
 /* Frees params, and does not parse the result. */
 static int
 tg_cli_task_fetch(tg_cli_session_t *session, const char *method,
                   json_object *params, uint64_t max_wait_ms)
 {
-    return tg_cli_task_check_response(
-        session, method, params,
-        tg_cli_session_request_read_only(
-            session, method,
-            params != NULL ? tg_cli_json_write(params).data : NULL,
-            max_wait_ms));
+    const char *text;
+    int rc;
+
+    rc = tg_cli_task_write_params(params, &text);
+
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = tg_cli_session_request_read_only(session, method, text,
+                                              max_wait_ms);
+    }
+
+    return tg_cli_task_check_response(session, method, params, rc);
 }
 
 int
@@ -89,14 +119,17 @@ int
 tg_cli_task_request(tg_cli_session_t *session, const char *method,
                     json_object *params)
 {
+    const char *text;
     int rc;
 
-    rc = tg_cli_task_check_response(
-        session, method, params,
-        tg_cli_session_request(session, method,
-                               params != NULL ? tg_cli_json_write(params).data
-                                              : NULL,
-                               TG_CLI_TASK_TIMEOUT_MS));
+    rc = tg_cli_task_write_params(params, &text);
+
+    if (rc == TG_CLI_EXIT_OK) {
+        rc = tg_cli_session_request(session, method, text,
+                                    TG_CLI_TASK_TIMEOUT_MS);
+    }
+
+    rc = tg_cli_task_check_response(session, method, params, rc);
 
     return rc == TG_CLI_EXIT_OK ? tg_cli_session_parse_result(session) : rc;
 }

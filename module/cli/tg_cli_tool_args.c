@@ -393,6 +393,7 @@ tg_cli_tool_args_write_pairs(char **args, int nargs, json_object *schema,
                              tg_buf_t *json)
 {
     json_object *arguments;
+    tg_str_t text;
     int i, rc;
 
     arguments = json_object_new_object();
@@ -402,7 +403,9 @@ tg_cli_tool_args_write_pairs(char **args, int nargs, json_object *schema,
         rc = tg_cli_tool_args_add_argument(args, nargs, i, schema, arguments);
     }
 
-    tg_buf_append_str(json, tg_cli_json_write(arguments));
+    text = tg_cli_json_write(arguments);
+    tg_buf_append_str(json, text);
+    json->failed |= text.data == NULL;
     json_object_put(arguments);
 
     return rc == TG_CLI_EXIT_OK && tg_buf_has_failed(json)

@@ -230,6 +230,10 @@ give($conn, 'initialize', { serverInfo => { name => "a\nb" } });
 give($conn, 'ping', {});
 ends($cli, 'a name with a line feed', 0, qr/\Aa\\u000ab answered on .* ms\n\z/);
 
+$cli = Toolgate::Command::start($tg, 'task', 'get', "\xff");
+greet($parent);
+ends($cli, 'an ID that is not UTF-8', 2, undef, qr/is not valid UTF-8/);
+
 # --- large messages -------------------------------------------------------
 
 my $large = 'x' x 9_000_000;
