@@ -145,8 +145,11 @@ tg_client_conn_on_disconnect(void *host)
     tg_uv_endpoint_explain_error(&conn->endpoint, conn->client.err, conn->why);
 }
 
-/* Delivers the progress of a call, whose number is the progress token. */
-static void
+/*
+ * Delivers the progress of a call, whose number is the progress token. Returns
+ * 0 if there is no such call.
+ */
+static int
 tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
 {
     const char *params;
@@ -156,7 +159,7 @@ tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
     if (conn->conf.progress == NULL
         || tg_caller_parse_id(message->p.progress_token, &token) != TG_OK)
     {
-        return;
+        return 0;
     }
 
     for (request = conn->first;
@@ -165,11 +168,14 @@ tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
     { /* void */
     }
 
-    params = request != NULL ? tg_client_conn_copy_text(conn, message->params)
-                             : NULL;
+    if (request == NULL) {
+        return 0;
+    }
+
+    params = tg_client_conn_copy_text(conn, message->params);
 
     if (params == NULL) {
-        return;
+        return 1;
     }
 
     if (request->timeout != 0) {
@@ -180,6 +186,8 @@ tg_client_conn_on_progress(tg_client_conn_t *conn, const tg_message_t *message)
     conn->conf.progress(request->call, params, message->params.len,
                         conn->conf.progress_data);
     conn->runtime.ncallbacks--;
+
+    return 1;
 }
 
 static void
@@ -192,8 +200,11 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
 
     conn = host;
 
-    if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))) {
-        tg_client_conn_on_progress(conn, message);
+    /* Only the command line shows the progress of unknown calls. */
+    if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))
+        && (tg_client_conn_on_progress(conn, message)
+            || conn->conf.hooks == NULL))
+    {
         return;
     }
 
@@ -221,7 +232,6 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
     tg_buf_deinit(&name);
 }
 
-/* Counts unsent requests, cancelled ones included. */
 static void
 tg_client_conn_on_trace(void *host, int is_theirs, tg_str_t bytes)
 {
@@ -234,6 +244,7 @@ tg_client_conn_on_trace(void *host, int is_theirs, tg_str_t bytes)
     }
 }
 
+/* Counts unsent requests, cancelled ones included. */
 static int
 tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
 {

@@ -234,6 +234,17 @@ $cli = Toolgate::Command::start($tg, 'task', 'get', "\xff");
 greet($parent);
 ends($cli, 'an ID that is not UTF-8', 2, undef, qr/is not valid UTF-8/);
 
+# Progress of a call that this client did not make.
+$cli = Toolgate::Command::start($tg, 'watch', '--json');
+$conn = greet($parent);
+give($conn, 'initialize', {});
+$conn->send_line('{"jsonrpc":"2.0","method":"notifications/progress",'
+        . '"params":{"progressToken":"x","progress":1}}');
+is $cli->recv_line, '{"method":"notifications/progress",'
+    . '"params":{"progressToken":"x","progress":1}}', 'watch shows progress';
+$cli->signal('TERM');
+is +(finish($cli))[0], 143, 'watch: status';
+
 # --- large messages -------------------------------------------------------
 
 my $large = 'x' x 9_000_000;
