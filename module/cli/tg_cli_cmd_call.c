@@ -21,7 +21,7 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
     json_object *list, *tool;
     int rc;
 
-    rc = tg_cli_result_fetch_tools(call->session);
+    rc = tg_cli_result_fetch_tools(call->session, 1);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;

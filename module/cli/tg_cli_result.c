@@ -249,7 +249,7 @@ tg_cli_result_save_file(tg_str_t result, const char *path)
 }
 
 int
-tg_cli_result_fetch_tools(tg_cli_session_t *session)
+tg_cli_result_fetch_tools(tg_cli_session_t *session, int is_parsed)
 {
     int rc;
 
@@ -259,10 +259,12 @@ tg_cli_result_fetch_tools(tg_cli_session_t *session)
         return rc;
     }
 
-    return session->response.kind == TG_RESPONSE_RESULT
-               ? tg_cli_session_parse_result(session)
-               : tg_cli_response_print_error(&session->response,
-                                             session->options);
+    if (session->response.kind != TG_RESPONSE_RESULT) {
+        return tg_cli_response_print_error(&session->response,
+                                           session->options);
+    }
+
+    return is_parsed ? tg_cli_session_parse_result(session) : TG_CLI_EXIT_OK;
 }
 
 int

@@ -106,8 +106,8 @@ int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
 /* --- tg_cli_result.c --- */
 
-/* Fetches and parses the list of tools. Reports an error of the server, too. */
-int tg_cli_result_fetch_tools(tg_cli_session_t *session);
+/* Fetches the list of tools, as text only, or also parsed. Reports errors. */
+int tg_cli_result_fetch_tools(tg_cli_session_t *session, int is_parsed);
 
 /* Writes the text of a CallToolResult; with isError to standard error. */
 int tg_cli_result_print(tg_str_t result);

@@ -350,7 +350,7 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
     tg_str_t name;
     int rc;
 
-    rc = tg_cli_result_fetch_tools(session);
+    rc = tg_cli_result_fetch_tools(session, 1);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
