@@ -116,8 +116,8 @@ struct tg_peer_s {
     void *host;
 
     tg_frame_t frame;
-    tg_dialect_t dialect;
     const tg_dialect_row_t *row; /* row of the dialect */
+    tg_dialect_t dialect;
     unsigned max_calls;
     size_t max_frame; /* limit of jsonrpc messages in bytes, both ways */
     /* Unix time in ms, set by the host before tg_peer_handle_input() */
@@ -125,27 +125,27 @@ struct tg_peer_s {
 
     tg_buf_t out; /* appended by the peer, written by the host */
 
-    size_t frame_size;         /* size of the frame being served, in bytes */
-    tg_failure_t last_failure; /* failure of the last answered call */
-    size_t last_reply_size;    /* size of the last reply in bytes */
+    size_t frame_size;      /* size of the frame being served, in bytes */
+    size_t last_reply_size; /* size of the last reply in bytes */
     /* Used by the host: work spent on the current frame; 0 at its beginning. */
     uint64_t work;
 
-    unsigned nparked; /* parked requests */
+    tg_failure_t last_failure; /* failure of the last answered call */
+    unsigned nparked;          /* parked requests */
     /* park time of the request being served again, else 0 */
     uint64_t parked_since;
 
-    unsigned ncalls;  /* calls in flight */
-    tg_call_t *calls; /* newest first */
+    tg_call_t *calls; /* calls in flight, newest first */
     tg_call_t *oldest;
+    unsigned ncalls;
+    unsigned nclient_changes; /* number of changes of name, version or bridge */
     /* set by the host: reason for rejecting every request, or absent */
     tg_str_t refusal;
 
     /* The client's description of itself: plain text, owned, may be empty. */
-    tg_str_t client;          /* name */
-    tg_str_t client_version;  /* version */
-    tg_str_t client_via;      /* name/version of the bridge between, or empty */
-    unsigned nclient_changes; /* number of changes of name, version or bridge */
+    tg_str_t client;         /* name */
+    tg_str_t client_version; /* version */
+    tg_str_t client_via;     /* name/version of the bridge between, or empty */
 
     unsigned is_mcp:1;      /* the client has used a method or version of MCP */
     unsigned is_legacy:1;   /* initialize was answered */

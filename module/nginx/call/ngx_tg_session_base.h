@@ -40,10 +40,11 @@ struct ngx_tg_session_base_s {
     uint64_t steps;
     /* token of the session; empty: not created yet */
     char key[NGX_TG_TOKEN_LEN + 1];
-    /* limit of log lines about the client's input */
-    tg_throttle_t throttle;
     unsigned has_client:1; /* `client` was read from the kernel */
     unsigned is_gone:1;    /* the client no longer reads responses */
+    unsigned is_broken:1;  /* close the session at once */
+    /* limit of log lines about the client's input */
+    tg_throttle_t throttle;
 };
 
 /* Wakes the session for a call's output, as if the socket were writable. */

@@ -35,8 +35,8 @@ ngx_tg_session_can_move(const ngx_tg_session_t *session)
     return c->listening != NULL && c->proxy_protocol == NULL
            && c->socklen <= sizeof(ngx_sockaddr_t)
            && c->listening->socklen <= sizeof(ngx_sockaddr_t)
-           && session->state != NGX_TG_SESSION_CLOSING && !session->is_broken
-           && !session->base.peer.is_closing;
+           && session->state != NGX_TG_SESSION_CLOSING
+           && !session->base.is_broken && !session->base.peer.is_closing;
 }
 
 static uint64_t

@@ -59,7 +59,7 @@ ngx_tg_broadcast_close_session(ngx_tg_session_t *session, const char *why)
     ngx_log_error(NGX_LOG_WARN, session->base.connection->log, 0,
                   "client closed: %s; %uz bytes of notifications wait for it",
                   why, session->priv->shared_client->backlog_bytes);
-    session->is_broken = 1;
+    session->base.is_broken = 1;
     ngx_tg_session_base_wake(&session->base);
 }
 
@@ -161,7 +161,7 @@ ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
         *text = ngx_tg_broadcast_text_get(&hearer->telling->broadcast, form);
 
         if (*text == NULL) {
-            session->is_broken = 1;
+            session->base.is_broken = 1;
             return;
         }
 
@@ -178,8 +178,8 @@ ngx_tg_broadcast_on_message(void *data, tg_dialect_t form, tg_str_t head)
     }
 
     session->priv->shared_client->backlog_bytes += size;
-    session->is_broken |= ngx_tg_unsent_texts_add(session, *text, head)
-                          != TG_OK;
+    session->base.is_broken |= ngx_tg_unsent_texts_add(session, *text, head)
+                               != TG_OK;
 }
 
 /* Sends a broadcast to a session that has received all earlier ones. */
@@ -200,7 +200,7 @@ ngx_tg_broadcast_send_to_session(ngx_tg_session_t *session,
 
     shared_client->client_slot.read_position = broadcast->next;
 
-    if (session->is_broken || session->state == NGX_TG_SESSION_CLOSING
+    if (session->base.is_broken || session->state == NGX_TG_SESSION_CLOSING
         || !ngx_tg_broadcast_is_for_client(shared_client, broadcast)
         || !tg_peer_has_broadcasts(&session->base.peer))
     {

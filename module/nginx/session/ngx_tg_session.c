@@ -154,7 +154,7 @@ ngx_tg_stream_content_handler(ngx_stream_session_t *s)
     if (c->buffer != NULL && c->buffer->last != c->buffer->pos) {
         tg_buf_append(&session->in, (char *) c->buffer->pos,
                       (size_t) (c->buffer->last - c->buffer->pos));
-        session->is_broken = tg_buf_has_failed(&session->in) ? 1 : 0;
+        session->base.is_broken = tg_buf_has_failed(&session->in) ? 1 : 0;
         c->buffer->pos = c->buffer->last;
     }
 
@@ -511,7 +511,8 @@ ngx_tg_session_run(ngx_tg_session_t *session)
         ngx_tg_session_update_client_slot(session);
     }
 
-    flushed = session->is_broken ? NGX_ERROR : ngx_tg_session_flush(session);
+    flushed = session->base.is_broken ? NGX_ERROR
+                                      : ngx_tg_session_flush(session);
     session->priv->has_slice = 0;
 
     if (peer->out.len == 0) {

@@ -60,7 +60,6 @@ struct ngx_tg_session_s {
     ngx_msec_t handoff_since;
     /* link in the queue of silent connections */
     ngx_tg_pre_request_t pre_request;
-    unsigned is_broken:1; /* close the session at once */
 };
 
 /* Functions that hand off sessions to other workers and receive sessions. */

@@ -28,7 +28,7 @@ ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time)
         session->priv->timer = ngx_pcalloc(c->pool, sizeof(ngx_event_t));
 
         if (session->priv->timer == NULL) {
-            session->is_broken = 1;
+            session->base.is_broken = 1;
             ngx_tg_session_base_wake(&session->base);
             return;
         }
@@ -171,7 +171,7 @@ ngx_tg_session_send_shutdown_notice(ngx_tg_session_t *session)
     peer = &session->base.peer;
 
     /* Our bridge takes the notice to mean that no call was started. */
-    if (session->is_broken || session->base.connection->error
+    if (session->base.is_broken || session->base.connection->error
         || (peer->is_toolgate && peer->ncalls != 0))
     {
         return;
@@ -213,7 +213,7 @@ ngx_tg_session_close_if_done(ngx_tg_session_t *session, ngx_int_t flushed)
 
     base = &session->base;
 
-    if (flushed == NGX_ERROR || session->is_broken
+    if (flushed == NGX_ERROR || session->base.is_broken
         || tg_buf_has_failed(&base->peer.out)
         || ngx_tg_is_past_shutdown_timeout(base->connection))
     {

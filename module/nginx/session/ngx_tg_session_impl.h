@@ -49,15 +49,14 @@ typedef struct {
 } ngx_tg_shared_client_t;
 
 struct ngx_tg_session_private_s {
-    tg_dialect_t dialect;        /* dialect it is counted under */
     ngx_tg_unsent_texts_t texts; /* unsent texts between bytes of peer.out */
     ngx_event_t *timer;          /* session timer; NULL: never used */
     ngx_msec_t parked_until; /* time to serve parked requests again, in ms */
-    ngx_uint_t must_serve_parked; /* serve parked requests now */
     /* value of bytes_in to reach: all bytes received before the exit */
     uint64_t bytes_to_read;
     ngx_msec_t in_transit_since; /* time of the last progress, in ms */
     int in_transit_bytes;        /* bytes not acknowledged by the client yet */
+    tg_dialect_t dialect;        /* dialect it is counted under */
     ngx_queue_t all; /* link in the list of all sessions of the worker */
     tg_sched_source_t source; /* time slices and memory of the session */
     uint64_t charged_steps;   /* steps already charged to this slice */
@@ -69,12 +68,13 @@ struct ngx_tg_session_private_s {
     ngx_msec_t weighed_at; /* time of the average, in ms */
     uint16_t user;         /* indices in the sums of memory owners */
     uint16_t process;
-    unsigned has_read:1;   /* a whole frame came since the timers were set */
-    unsigned has_sent:1;   /* bytes were sent since the timers were set */
-    unsigned is_eof:1;     /* the client will not send more */
-    unsigned is_drained:1; /* the last read before closing is done */
-    unsigned has_memory_owner:1; /* user and process are set */
-    unsigned has_slice:1;        /* runs in its own time slice */
+    unsigned has_read:1; /* a whole frame came since the timers were set */
+    unsigned has_sent:1; /* bytes were sent since the timers were set */
+    unsigned is_eof:1;   /* the client will not send more */
+    unsigned must_serve_parked:1; /* serve parked requests now */
+    unsigned is_drained:1;        /* the last read before closing is done */
+    unsigned has_memory_owner:1;  /* user and process are set */
+    unsigned has_slice:1;         /* runs in its own time slice */
     /* Result of the trace's `if=`, and the state for which it was evaluated. */
     unsigned is_traced:1;
     unsigned trace_dialect:7;

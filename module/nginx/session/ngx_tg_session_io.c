@@ -47,7 +47,7 @@ ngx_tg_session_feed_peer(ngx_tg_session_t *session, const char *data,
     if (rc == TG_NOMEM) {
         ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
                       "no memory to serve a client");
-        session->is_broken = 1;
+        session->base.is_broken = 1;
     }
 
     return rc;
@@ -141,7 +141,7 @@ ngx_tg_session_reserve_input(ngx_tg_session_t *session)
     ngx_tg_buffer_cache_get(in, SIZE_MAX);
 
     if (in->cap < want && tg_buf_reserve(in, want - in->len) != TG_OK) {
-        session->is_broken = 1;
+        session->base.is_broken = 1;
     }
 }
 
@@ -156,7 +156,7 @@ ngx_tg_session_append_input(ngx_tg_session_t *session, const u_char *data,
     tg_buf_append(&session->in, (const char *) data, len);
 
     if (tg_buf_has_failed(&session->in)) {
-        session->is_broken = 1;
+        session->base.is_broken = 1;
     }
 }
 
@@ -175,7 +175,7 @@ ngx_tg_session_recv(ngx_tg_session_t *session, u_char *buf, size_t size)
     }
 
     if (n == NGX_ERROR) {
-        session->is_broken = 1;
+        session->base.is_broken = 1;
         return 0;
     }
 
@@ -199,7 +199,7 @@ ngx_tg_session_read_rest(ngx_tg_session_t *session)
     in = &session->in;
     ngx_tg_session_reserve_input(session);
 
-    if (session->is_broken) {
+    if (session->base.is_broken) {
         return TG_NOMEM;
     }
 
@@ -242,8 +242,8 @@ ngx_tg_session_read(ngx_tg_session_t *session)
 
     if (session->in.len != 0) {
         ngx_tg_session_append_input(session, ngx_tg_read_buffer, n);
-        return session->is_broken ? TG_NOMEM
-                                  : ngx_tg_session_serve_input(session);
+        return session->base.is_broken ? TG_NOMEM
+                                       : ngx_tg_session_serve_input(session);
     }
 
     rc = ngx_tg_session_feed_peer(session, (char *) ngx_tg_read_buffer, n,
@@ -281,7 +281,7 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
     size_t before, kept;
     int rc;
 
-    if (ngx_tg_time_slice_is_awaited(session) || session->is_broken) {
+    if (ngx_tg_time_slice_is_awaited(session) || session->base.is_broken) {
         return;
     }
 
@@ -289,7 +289,7 @@ ngx_tg_session_read_and_serve(ngx_tg_session_t *session)
     rc = ngx_tg_session_serve_input(session);
 
     for (;;) {
-        if (session->is_broken || session->state == NGX_TG_SESSION_CLOSING
+        if (session->base.is_broken || session->state == NGX_TG_SESSION_CLOSING
             || session->priv->is_eof || ngx_tg_time_slice_is_awaited(session))
         {
             return;

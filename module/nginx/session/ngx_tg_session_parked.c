@@ -127,7 +127,7 @@ ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now)
 
     peer = &session->base.peer;
 
-    if (peer->nparked == 0 || session->is_broken) {
+    if (peer->nparked == 0 || session->base.is_broken) {
         return;
     }
 
@@ -139,7 +139,7 @@ ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now)
 
         switch (tg_peer_serve_parked(peer)) {
         case TG_NOMEM:
-            session->is_broken = 1;
+            session->base.is_broken = 1;
             return;
         case TG_CLOSED:
             session->state = NGX_TG_SESSION_CLOSING;

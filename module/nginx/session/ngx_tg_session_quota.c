@@ -287,7 +287,7 @@ ngx_tg_memory_on_exceeded(ngx_event_t *ev)
             session->priv->source.memory;
         ngx_tg_memory_owners[session->priv->process] -= session->priv->weight;
         ngx_tg_session_clear_memory(session);
-        session->is_broken = 1;
+        session->base.is_broken = 1;
         ngx_tg_session_base_wake(&session->base);
     }
 }
