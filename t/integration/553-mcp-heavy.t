@@ -62,12 +62,16 @@ is $unchecked{far_heavy7}, 'inputSchema: compiling it takes too many steps',
     'status says why';
 like $unchecked{far_wrong}, qr{^inputSchema: /properties/n/pattern: },
     'and what is wrong with another one';
-my ($rc, $out) = $tg->cli('status');
+my ($rc, $out);
+# Another worker may answer, which is done later.
+wait_for { ($rc, $out) = $tg->cli('status'); $out =~ /^far_wrong +far +/m }
+    'a worker that has tried all';
 like $out, qr/^NOT CHECKED +MCP SERVER +WHY\nfar_heavy1 +far +inputSchema: /m,
     'so does the table';
-($rc, $out) = $tg->cli('status', '--prometheus');
-like $out, qr/^toolgate_mcp_server_unchecked\{[^}]*="far"\} 31$/m,
-    'and a number';
+ok wait_for(sub {
+        ($rc, $out) = $tg->cli('status', '--prometheus');
+        return $out =~ /^toolgate_mcp_server_unchecked\{[^}]*="far"\} 31$/m;
+    }, '31 unchecked tools'), 'and a number';
 $tg->wait_log(qr/31 tools of mcp_server "far" are listed, but .* not checked/);
 
 # A batch of them is rejected rather than compiled in one step.

@@ -7,18 +7,23 @@ use Toolgate::Test;
 my $tg = Toolgate::Test->new;
 # This is not about the send timeout.
 my $body = 'tool_send_timeout 1h; method tell { broadcast event; } '
-    . 'method pid { return $pid; }';
+    . 'method pid { return $pid; } tool hi { return hi; }';
 $tg->conf($body)->start;
 
 my ($caller, $good, $late, @deaf) = map { $tg->connect } 1 .. 5;
 $_->rpc('pid') for $caller, $good, $late, @deaf;
 my $text = 'x' x 100_000;
 
+# Clients that are not told, one of each worker: two answers come after all
+# earlier broadcasts. Otherwise the worker of the deaf ones may be behind.
+my @paces;
+
 sub broadcast {
     my ($n) = @_;
     my $result = $caller->rpc('tell', { n => $n, t => $text })->{result};
     is $_->notification('event')->{params}{n}, $n, "broadcast $n"
         for $caller, $good;
+    $_->ipc_call('hi') for (@paces) x 2;
     return $result->{clients};
 }
 
@@ -29,6 +34,15 @@ is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
 # The backlog moves with a session, and counts on.
 $tg->reload;
 $tg->wait_log(qr/sessions? moved to/);
+for my $pid ($tg->worker_pids) {
+    push @paces, stopped(
+        sub {
+            my $client = $tg->connect;
+            $client->ipc_call('hi');
+            return $client;
+        },
+        grep { $_ != $pid } $tg->worker_pids);
+}
 my $left;
 do { $left = broadcast(++$n) } while $n < 60 && $left == 5;
 wait_for { ($left = broadcast(++$n)) == 3 } 'both to be closed';
