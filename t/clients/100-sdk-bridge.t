@@ -81,7 +81,8 @@ for my $era (qw(legacy modern)) {
     is text_of($node->event('result')), 'two', "$era: and called";
 
     $node->leave;
-    ok !is_alive($ready->{pid}), "$era: no bridge stays";
+    ok wait_for(sub { !is_alive($ready->{pid}) }, 'the bridge to end'),
+        "$era: no bridge stays";
     is $node->oops, '', "$era: no complaints";
     ok Toolgate::Parent::is_left($conn), "$era: the parent is left";
 }

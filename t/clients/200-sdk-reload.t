@@ -82,7 +82,8 @@ for my $era (qw(legacy modern)) {
         "$era: and seen";
 
     $node->leave;
-    ok !is_alive($ready->{pid}), "$era: no bridge stays";
+    ok wait_for(sub { !is_alive($ready->{pid}) }, 'the bridge to end'),
+        "$era: no bridge stays";
     is $node->oops, '', "$era: no complaints";
     $tg->reload($body);
 }

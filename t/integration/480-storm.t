@@ -18,7 +18,8 @@ sub sizes {
     my $runner = $tg->runner_pid;
     for my $pid ($tg->master_pid, $runner) {
         my $name = $pid == $runner ? 'runner' : 'master';
-        $size{"$name fds"} = fd_count($pid);
+        $size{"$name fds"} =
+            $pid == $runner ? fd_count($pid) : master_fds($tg);
         $size{"$name memory"} = rss_kb($pid);
     }
     return \%size;
