@@ -45,9 +45,15 @@ sub calls {
 
 sub grows {
     my ($name, $code, $limit) = @_;
-    my $before = rss_kb($worker);
-    $code->();
-    my $grown = rss_kb($worker) - $before;
+    my $grown;
+    # How much is in transit at once depends on the machine's load, and a peak's
+    # memory is kept; a leak grows each time.
+    for (1 .. 3) {
+        my $before = rss_kb($worker);
+        $code->();
+        $grown = rss_kb($worker) - $before;
+        last if $grown < $limit;
+    }
     diag "$name: $grown KiB" if $ENV{TEST_VERBOSE};
     cmp_ok $grown, '<', $limit, "$name: the worker does not grow";
 }

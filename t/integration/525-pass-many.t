@@ -23,18 +23,26 @@ my ($behind) = $there->worker_pids;
 
 my $client = $tg->connect;
 leave($tg, $_), calls($client, $_, 2500) for @protocols;
-my @before = (rss_kb($worker), fd_count($worker), fd_count($behind));
-for my $tool (@protocols) {
-    leave($tg, $tool);
-    is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
-}
+my @fds = (fd_count($worker), fd_count($behind));
 # AddressSanitizer keeps 256 MiB of freed memory.
-cmp_ok rss_kb($worker) - $before[0], '<', $is_san ? 448 * 1024 : 2048,
-    'the worker has not grown';
+my $most = $is_san ? 448 * 1024 : 2048;
+my $grown;
+# Allocators keep the memory of a peak, as when clients leave while the worker
+# is behind; a leak grows each time.
+for (1 .. 3) {
+    my $before = rss_kb($worker);
+    for my $tool (@protocols) {
+        leave($tg, $tool);
+        is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
+    }
+    $grown = rss_kb($worker) - $before;
+    last if $grown < $most;
+}
+cmp_ok $grown, '<', $most, 'the worker has not grown';
 
 # In ipc, a cancelled call ends its connection, so there may be fewer.
-wait_for { fd_count($worker) <= $before[1] + 8 } 'its descriptors';
-wait_for { fd_count($behind) <= $before[2] + 8 } 'those of the backend';
+wait_for { fd_count($worker) <= $fds[0] + 8 } 'its descriptors';
+wait_for { fd_count($behind) <= $fds[1] + 8 } 'those of the backend';
 pass 'nor has it more descriptors';
 
 done_testing;
