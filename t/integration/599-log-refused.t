@@ -29,7 +29,7 @@ sub refused {
     my $from = $tg->log_size;
     $answer->($client);
     my $text = qr/\[info\] \S+ \*\d+ message rejected: $why/;
-    $tg->wait_log($text);
+    $tg->wait_log($text, $from);
     is scalar(() = $tg->log($from) =~ /message rejected/g), 1, $what;
 }
 
