@@ -95,7 +95,7 @@ for my $n (1 .. RELOADS) {
     $tg->signal_reload('HUP');
     # The next reload may begin before the old workers exit, but not before
     # NGINX has seen this one.
-    my $deadline = time + 60;
+    my $deadline = time + $Toolgate::Util::PATIENCE;
     while ($tg->log($from) !~ /start worker process \d/) {
         die 'no reload' if time > $deadline;
         serve(0.02, 1);
@@ -105,7 +105,7 @@ for my $n (1 .. RELOADS) {
 }
 is $reloads, RELOADS, 'all reloads happened';
 
-my $deadline = time + 60;
+my $deadline = time + $Toolgate::Util::PATIENCE;
 serve(0.05, 0)
     while time < $deadline && grep { %{ $_->{open} } } @agents;
 is scalar(map { keys %{ $_->{open} } } @agents), 0, 'every call is answered';

@@ -35,7 +35,7 @@ my %open = map {
     fileno($client->{in}) => [ $client, $client->request('n') ];
 } @clients;
 my ($right, $lost) = (0, 0);
-my $deadline = time + 60;
+my $deadline = time + $Toolgate::Util::PATIENCE;
 while (%open && time < $deadline) {
     my $select = IO::Select->new(map { $_->[0]{in} } values %open);
     for my $handle ($select->can_read(1)) {
