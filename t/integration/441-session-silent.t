@@ -120,7 +120,8 @@ is_served('that was silent');
 frame_passes();
 $tg->reload;
 # The old worker logs it when it exits.
-ok $tg->wait_log(qr/2 sessions moved/, $from), 'a reload, while they are silent';
+ok $tg->wait_log(qr/2 sessions moved/, $from),
+    'a reload, while they are silent';
 frame_passes();
 is_served('that was silent before a reload and behind it');
 is scalar(() = $tg->log($from) =~ /sent no complete frame in time/g), 3,

@@ -31,8 +31,8 @@ wait_for {
 
 # --- status -----------------------------------------------------------------
 
-# While it is tried again, it is "starting"; and another worker may answer, which
-# has not read of the second start.
+# While it is tried again, it is "starting"; and another worker may answer,
+# which has not read of the second start.
 my ($rc, $out, $err);
 wait_for {
     ($rc, $out, $err) = $tg->cli('status');
