@@ -69,6 +69,9 @@ like cli(qw(task stats)), qr/^QUEUED\ +RUNNING\ +COMPLETED\ +FAILED\ +
 is_deeply json(qw(task stats)), { total => 3, queued => 1, running => 1,
     completed => 1, failed => 0, cancelled => 0 }, 'stats --json';
 
+# The closes of earlier clients may not have been handled yet.
+sub clients { return json(qw(daemon status))->{subsystems}{ipc}{clients} }
+wait_for { clients() == 1 } 'earlier clients to be gone';
 like cli(qw(daemon status)), qr/^daemon:\ healthy,\ pid\ \d+,\ up\ $time,
     \ clients\ 1\ntasks:\ running\ 1\ \(at\ most\ 3\),\ queued\ 1\n
     /x, 'daemon status';
@@ -137,10 +140,10 @@ cli(qw(task wait), $id, qw(--timeout 1));
 is $rc, 2, 'no longer than that';
 like $err, qr/^toolgate: $id has not ended within 1 s; it continues$/,
     'it says';
+wait_for { clients() == 1 } 'earlier clients to be gone';
 my $wait = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
     "$BUILD/toolgate", qw(task wait), $id);
-wait_for { json(qw(daemon status))->{subsystems}{ipc}{clients} > 1 }
-    'it to wait';
+wait_for { clients() > 1 } 'it to wait';
 kill INT => $wait->pid;
 is $wait->wait_exit >> 8, 130, 'Ctrl-C ends the wait';
 is json(qw(task get), $id)->{state}, 'running', 'and not the task';
