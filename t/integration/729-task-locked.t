@@ -23,9 +23,18 @@ sub lock_store {
 
 my $runner = $tg->runner_pid;
 open my $store, '+<', $file or die "$file: $!";
-kill KILL => $runner;
-wait_for { !is_alive($runner) } 'the runner to be gone';
-wait_for { lock_store(F_WRLCK, $store) } 'the lock';
+
+# Kills the runner, and locks the store before a worker can start the next one.
+sub lock_without_runner {
+    stopped(
+        sub {
+            kill KILL => $runner;
+            wait_for { !is_alive($runner) } 'the runner to be gone';
+            wait_for { lock_store(F_WRLCK, $store) } 'the lock';
+        },
+        $tg->worker_pids);
+}
+lock_without_runner();
 my @ids = map { $c->request('task.submit', { prompt => "p$_" }) } 1 .. 20;
 push @ids, $c->request('task.list');
 wait_for { $tg->runner_pid } 'another runner';
@@ -39,9 +48,7 @@ is $c->rpc('task.stats')->{result}{total}, 21, 'no task is lost or twice';
 
 # For ever.
 $runner = $tg->runner_pid;
-kill KILL => $runner;
-wait_for { !is_alive($runner) } 'the runner to be gone';
-wait_for { lock_store(F_WRLCK, $store) } 'the lock';
+lock_without_runner();
 my $error = $c->rpc('task.submit', { prompt => 'last' })->{error};
 is $error->{code}, -32003, 'one that is not given up is an error';
 like $error->{message}, qr/cannot be opened: .*database is locked/,
