@@ -9,7 +9,7 @@ use Toolgate::Way;
 
 my $tg = Toolgate::Test->new;
 my $wait = 'exec sh -c "until [ -e %%DIR%%/go ]; do sleep 0.02; done; '
-    . 'echo done"; timeout 60s;';
+    . 'echo done"; timeout 600s;';
 my $tools = "tool wait { $wait } tool now { return ok; } "
     . "method wait { $wait output text; }";
 my $conf = join '',
@@ -18,7 +18,7 @@ my $conf = join '',
         . "$tools }\n"} 1, 3;
 $conf .= "server { listen unix:%%DIR%%/default.sock;\n"
     . "tool_runner @{[ $tg->runner_path ]}; tool_state_dir %%STATE%%;\n"
-    . "method block { exec cat %%DIR%%/fifo; timeout 60s; output text; }\n"
+    . "method block { exec cat %%DIR%%/fifo; timeout 600s; output text; }\n"
     . "tool queue { $wait concurrency 4 queue=400; }\n"
     . "tool now { return ok; } }\n";
 POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!";
