@@ -17,7 +17,8 @@ for my $n (1 .. 20) {
     $pids{$text}++;
 }
 is scalar(keys %pids), 20, 'each by a process of its own';
-cmp_ok time - $began, '<', 40, 'which starts at once';
+# With a failed server's delays it would take more than five minutes.
+cmp_ok time - $began, '<', 240, 'which starts at once';
 
 unlike $tg->log, qr/\[error\].*mcp_server far/, 'and no error is logged';
 
