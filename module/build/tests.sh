@@ -150,19 +150,18 @@ test_san() {
     BUILD=$BUILD/san
     SAN=1
     test_san_env
+    local files
     stage build with_lock build_all
     test_unit
-    test_integration
+    mapfile -t files < <(integration_tests -L only)
+    stage "integration tests" run_prove "${files[@]}"
     test_clients
 }
 
-# Prints the tests that skip or shorten something under the sanitizers: their
-# own text says so, or that of a library that they use.
-tests_beyond_san() {
-    local libraries
-    libraries=$(grep -l is_san t/lib/Toolgate/*.pm \
-        | sed -n 's|.*/\(.*\)\.pm$|\1|; /^Test$/!p' | paste -sd '|')
-    grep -lE "is_san|Toolgate::($libraries)\>" t/integration/*.t t/clients/*.t
+# integration_tests -l|-L WORD: prints those with, or without, the option
+# plain_WORD of Toolgate::Test.  What is not plain_only runs under sanitizers.
+integration_tests() {
+    grep "$1E" "^[^#]*\<plain_($2) => '" t/integration/*.t
 }
 
 # The quick answer after a change.
@@ -173,11 +172,11 @@ test_check() {
 }
 
 # What the suite runs without sanitizers: the unit tests, because optimized
-# code differs; smoke tests; and each test that asserts less under sanitizers.
+# code differs; smoke tests; and each test that says so.
 test_plain() {
     local files
     test_unit
-    mapfile -t files < <(tests_beyond_san)
+    mapfile -t files < <(integration_tests -l "only|too")
     stage "integration tests" run_prove "${SMOKE[@]}" "${files[@]}"
 }
 

@@ -17,7 +17,7 @@ my %env = (
     TOOLGATE_LIBRARY        => "$build/libtoolgate.so",
     XDG_RUNTIME_DIR         => undef,
 );
-if (Toolgate::Test::is_san()) {
+if ($BUILD_ENV{san}) {
     # Python itself is built without.
     chomp($env{LD_PRELOAD} = `gcc -print-file-name=libasan.so`);
 }

@@ -68,14 +68,12 @@ ok !-e $socket, 'and takes it along';
 
 # --- as a daemon ----------------------------------------------------------
 
-SKIP: {
-    # A daemon's first process exits without freeing, as LeakSanitizer reports.
-    skip 'a daemon is not for the sanitizers', 7
-        if Toolgate::Test::is_san();
+{
     $one->conf("$listen\ntool who { return daemon; }");
     $one->file('nginx.conf',
         slurp($one->dir . '/nginx.conf') =~ s/daemon off;/daemon on;/r);
-    my ($status) = run_command({}, $one->nginx_command);
+    my ($status) = run_command({ env => $one->nginx_env },
+        $one->nginx_command);
     is $status, 0, 'a daemon starts';
     serves('it serves', 'daemon');
     # The pid file is written after the first process has exited.

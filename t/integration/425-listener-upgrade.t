@@ -2,11 +2,7 @@
 # A new binary takes over the sockets while the old one still serves; whichever
 # ends first, nobody is rejected and no socket is lost or left.
 
-use Toolgate::Test;
-
-# A daemon's first process exits without freeing, as LeakSanitizer reports.
-plan(skip_all => 'a daemon is not for the sanitizers')
-    if Toolgate::Test::is_san();
+use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,12 +3,8 @@
 # commands replace the master, and its reload works on the new one. A client
 # with a running call notices nothing.
 
-use Toolgate::Test;
+use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
 use Toolgate::Hang;
-
-# A daemon's first process exits without freeing, as LeakSanitizer reports.
-plan(skip_all => 'a daemon is not for the sanitizers')
-    if Toolgate::Test::is_san();
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

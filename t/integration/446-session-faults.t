@@ -58,7 +58,7 @@ my @damage = (
 );
 
 my ($calls, $faults) = (0, 0);
-my $rounds = Toolgate::Test::is_san() ? 200 : 600;
+my $rounds = 600;
 for my $round (1 .. $rounds) {
     my $dialect = any(qw(ipc jsonrpc relay));
     my $client = $tg->connect;

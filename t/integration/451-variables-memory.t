@@ -2,9 +2,7 @@
 # A call's memory is free after its end: a worker does not grow with the number
 # of calls of a connection, or of connections.
 
-use Toolgate::Test;
-
-plan(skip_all => 'memory is not comparable') if Toolgate::Test::is_san();
+use Toolgate::Test plain_only => 'it measures memory';
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END', stream => <<'STREAM')->start;

@@ -3,7 +3,7 @@
 # that never reconnect: each request is answered once, by the catalog that was
 # current when it was read or by a newer one; and nothing has grown afterwards.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Storm;
 
 use constant CLIENTS => 40;

@@ -6,7 +6,7 @@ use Toolgate::Storm;
 
 use constant CLIENTS => 20;
 
-my $reloads = Toolgate::Test::is_san() ? 15 : 40;
+my $reloads = 25;
 my $tg = Toolgate::Test->new;
 my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 

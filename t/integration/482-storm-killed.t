@@ -10,7 +10,7 @@ use Time::HiRes qw(usleep);
 
 use constant CLIENTS => 20;
 
-my $rounds = Toolgate::Test::is_san() ? 10 : 30;
+my $rounds = 18;
 my $tg = Toolgate::Test->new;
 $tg->allow_log(qr/exited on signal 9/);
 

@@ -10,7 +10,7 @@ use File::Copy qw(copy);
 
 use constant CLIENTS => 20;
 
-my $rounds = Toolgate::Test::is_san() ? 3 : 6;
+my $rounds = 4;
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $built = $BUILD_ENV{module};

@@ -20,7 +20,7 @@ sub shell {
     my ($line) = @_;
     # The sanitizers check these libraries, too.
     $line =~ s/^gcc /gcc -fsanitize=address,undefined /
-        if Toolgate::Test::is_san();
+        if $BUILD_ENV{san};
     my ($status, $out, $err) = run_command({
             cwd     => "$dir/lib",
             timeout => 300,

@@ -9,7 +9,7 @@ use Toolgate::Storm;
 
 use constant CLIENTS => 30;
 
-my $reloads = Toolgate::Test::is_san() ? 30 : 80;
+my $reloads = 45;
 my $tg = Toolgate::Test->new;
 
 # Lists are not calls, nor are unknown tools.

@@ -4,13 +4,9 @@
 
 use JSON::PP ();
 
-use Toolgate::Test;
+use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
 use Toolgate::Status;
 use Toolgate::Trace;
-
-# A daemon's first process exits without freeing, as LeakSanitizer reports.
-plan(skip_all => 'a daemon is not for the sanitizers')
-    if Toolgate::Test::is_san();
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Cancellation under load, from the client to the program: every kind, in
 # several workers, ends exactly the right process group. TOOLGATE_TEST_CANCELS:
-# number of cancellations (1000).
+# number of cancellations (500).
 
 use Toolgate::Test;
 
@@ -23,7 +23,7 @@ tool   hold { description "Holds."; exec $hold \$tool_arg_name; timeout 10m; }
 method hold { exec $hold \$tool_arg_name; timeout 10m; }
 END
 
-my $wanted = $ENV{TOOLGATE_TEST_CANCELS} // ($tg->is_san ? 200 : 1000);
+my $wanted = $ENV{TOOLGATE_TEST_CANCELS} // 500;
 my $serial = 0;
 srand 1;
 

@@ -3,7 +3,7 @@
 # expression, a recursive schema, large and odd arguments. Others, in the same
 # worker, are served meanwhile.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Attacks;
 use Toolgate::Way;
 
@@ -226,7 +226,6 @@ is $way->call('list', { l => [ (1) x 4090 ] })->{text}, '--include=1' x 4090,
 # Afterwards the worker is the same, and not much larger.
 is_deeply [ $tg->worker_pids ], [$worker], 'no worker was lost';
 is $way->call('p0', { a => 'aa' })->{text}, 'ok', 'and it serves';
-cmp_ok rss_kb($worker), '<', 200_000, 'with little memory'
-    if !Toolgate::Test::is_san();
+memory_below rss_kb($worker), 200_000, 'with little memory';
 
 done_testing;

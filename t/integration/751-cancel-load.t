@@ -6,7 +6,7 @@ use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Way;
 
-my $rounds = Toolgate::Test::is_san() ? 200 : 1000;
+my $rounds = 500;
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);
 my $handler = $hang->handler;

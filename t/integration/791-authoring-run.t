@@ -3,10 +3,7 @@
 # that create the folder, ./build.sh run, a call, and each step in the file,
 # reloaded. Only compiling is omitted.
 
-use Toolgate::Test;
-
-plan(skip_all => 'the script starts an NGINX of its own')
-    if Toolgate::Test::is_san();
+use Toolgate::Test plain_only => 'it starts NGINX without preloading';
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,13 +3,8 @@
 # arguments that no command accepts. Only compiling is omitted: other tests use
 # its result.
 
-use Toolgate::Test;
+use Toolgate::Test plain_only => 'it starts NGINX without preloading';
 use Toolgate::Trace;
-
-if (Toolgate::Test::is_san()) {
-    # NGINX would need the sanitizers' runtime preloaded.
-    plan(skip_all => 'the script starts an NGINX of its own');
-}
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir . '/a run';

@@ -2,7 +2,7 @@
 # Floods by programs, HTTP responses and searches of the runner: others are
 # served. See Toolgate::Floods.
 
-use Toolgate::Test timeout => 1800;
+use Toolgate::Test timeout => 1800, plain_too => 'it measures memory';
 use Toolgate::Flooded;
 
 Toolgate::Flooded::test_all(

@@ -2,7 +2,7 @@
 # Floods of servers against the bridge, a program with libtoolgate and the
 # command: others are served.  See Toolgate::Floods.
 
-use Toolgate::Test timeout => 1800;
+use Toolgate::Test timeout => 1800, plain_too => 'it measures memory';
 use Toolgate::Flooded;
 
 Toolgate::Flooded::test_all(qr/^server of/);

@@ -4,7 +4,7 @@
 
 use POSIX ();
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $count = Toolgate::Test::is_san() ? 200 : 1000;

@@ -2,7 +2,7 @@
 # Clients that send many requests and never read: the worker stops reading from
 # them, and closes them in time.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new(head => 'tool_send_timeout 3s;');

@@ -2,7 +2,7 @@
 # Clients that shut down writing after their requests: each request is answered,
 # then the connection ends.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

@@ -2,7 +2,7 @@
 # Bytes that are no message of any dialect: a parse error or the end of the
 # connection, by the contract.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Ten megabytes of opening brackets, in each dialect: rejected at the 129th.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

@@ -2,7 +2,7 @@
 # Objects with a million members: as arguments, with and without permission of
 # the schema, and as an envelope.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Clients that connect and close at full speed, with and without requests.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

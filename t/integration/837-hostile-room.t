@@ -2,7 +2,7 @@
 # Clients that use all connections, or all descriptors: existing clients and
 # their programs are served, and the worker keeps some for itself.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my @ways = (

@@ -2,7 +2,7 @@
 # Clients that have each sent nine megabytes of an incomplete message: the
 # worker's memory has a bound.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 my $hostile = Toolgate::Hostile->new;

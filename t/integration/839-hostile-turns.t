@@ -2,7 +2,7 @@
 # A client that floods a worker waits for others: a light client is served
 # before the end of the flood, although the flood came first.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 use Toolgate::Hostile;
 
 # As many steps as a frame has, with few bytes.

@@ -118,17 +118,16 @@ sub row {
         map {"$how{$_} $_"} sort keys %how;
 }
 
-my $most = Toolgate::Test::is_san() ? 8 : 30;
 my (undef, $how) = move('leave');
 is_deeply $how, { served => 3 }, 'with no fault all are served';
-row('leave', 'an allocation', $most, sub { (alloc => $_[0]) });
+row('leave', 'an allocation', 30, sub { (alloc => $_[0]) });
 row('leave', "sendmsg() with $_->[0]", 4,
     sub { (sendmsg => [ $_->[1], $_[0] ]) })
     for [ EAGAIN => EAGAIN ], [ EINTR => EINTR ], [ ENOBUFS => ENOBUFS ],
     [ ETOOMANYREFS => ETOOMANYREFS ];
 row('leave', 'no file for what is large', 3,
     sub { (memfd => [ EMFILE, $_[0] ]) });
-row('take', 'an allocation', $most, sub { (alloc => $_[0]) });
+row('take', 'an allocation', 30, sub { (alloc => $_[0]) });
 row('take', "recvmsg() with $_->[0]", 4,
     sub { (recvmsg => [ $_->[1], $_[0] ]) })
     for [ EINTR => EINTR ], [ ENOMEM => ENOMEM ];

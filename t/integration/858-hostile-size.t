@@ -3,7 +3,7 @@
 # sends no more to the worker. Arguments that are too large for a program: the
 # worker rejects them without the runner.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'it measures memory';
 
 # Returns the peak growth of a process during some code, in KiB.
 sub grown {
@@ -14,13 +14,6 @@ sub grown {
     $do->();
     my ($peak) = (slurp("/proc/$pid/status") // '') =~ /^VmHWM:\s*(\d+)/m;
     return $peak - $before;
-}
-
-# Sanitizers use memory themselves.
-sub is_below {
-    my ($kb, $most, $name) = @_;
-    return pass("$name: not measured") if Toolgate::Test::is_san();
-    return cmp_ok $kb, '<', $most, $name;
 }
 
 my $tg = Toolgate::Test->new(workers => 1);
@@ -130,7 +123,7 @@ for my $name (qw(x v w)) {
     is text_of($reply), 'word could not be started: its arguments and '
         . 'environment are larger than the system allows; pass large values '
         . 'on its standard input.', "$name: why";
-    is_below $kb, $little, "$name: the runner is not asked";
+    memory_below $kb, $little, "$name: the runner is not asked";
 }
 my $most = 32 * POSIX::sysconf(POSIX::_SC_PAGESIZE()) - 1;
 is length text_of($client->call_tool('word', { x => 'x' x $most })), $most,
@@ -145,7 +138,7 @@ $kb = grown(
     sub { $reply = $client->call_tool('ask', { x => '/' x 3_000_000 }) });
 ok $reply->{result}{isError}, 'a URL that is too long';
 like text_of($reply), qr/URL has more than 8000000 bytes/, 'why';
-is_below $kb, $little, 'the runner is not asked';
+memory_below $kb, $little, 'the runner is not asked';
 like text_of($client->call_tool('ask', { x => '/' x 2_000_000 })),
     qr/cannot be reached/, 'a shorter one is tried';
 
@@ -162,7 +155,7 @@ sub refused {
     is $reply->{error}{message},
         "The answer has $size bytes, more than the 10485760 that this "
         . 'connection carries; ask for less.', "$what: why";
-    is_below $kb, $little, "$what: the worker gets nothing of it";
+    memory_below $kb, $little, "$what: the worker gets nothing of it";
 }
 
 refused(text => 20_000_000, 'a text');
@@ -179,7 +172,7 @@ $kb = grown($worker, sub { $reply = $ipc->ipc_call('s_big') });
 is $reply->{error}{type}, 'IPCMessageSizeError', 'a result in ipc is refused';
 like $reply->{error}{message}, qr/has 20000000 bytes, more than the 10485760/,
     'and why';
-is_below $kb, $little, 'the worker gets nothing of it';
+memory_below $kb, $little, 'the worker gets nothing of it';
 is text_of($tg->connect->ipc_call('result')), '', 'an image has no text';
 
 # --- a backend of `pass` ---------------------------------------------------
@@ -194,7 +187,7 @@ $kb = grown($worker,
 ok $reply->{result}{isError}, 'one that is larger than any output';
 is text_of($reply), "pass: the backend's answer has more than the maximum of "
     . '33554432 bytes (max_output); ask for less.', 'why';
-is_below $kb, 45_000, 'the rest of it is not held';
+memory_below $kb, 45_000, 'the rest of it is not held';
 is text_of($client->call_tool('pass', { n => 3 })), '["xxx"]', 'the next one';
 kill TERM => $pid;
 waitpid $pid, 0;

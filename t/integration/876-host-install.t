@@ -10,7 +10,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $top = Toolgate::Test::top();
 my $build = Toolgate::Test::build_dir();
-my $san = Toolgate::Test::is_san() ? '-fsanitize=address,undefined' : '';
+my $san = $BUILD_ENV{san} ? '-fsanitize=address,undefined' : '';
 
 # --- installed ---
 

@@ -10,7 +10,8 @@ BEGIN {
     $seconds = $ARGV[0] // 600;
     $seconds =~ /^[1-9]\d*$/ or die "soak: how many seconds is $seconds?\n";
 }
-use Toolgate::Test timeout => 3 * $seconds + 900;
+use Toolgate::Test timeout => 3 * $seconds + 900,
+    plain_too => 'it measures memory';
 use Toolgate::Soak;
 
 Toolgate::Soak->test(seconds => $seconds);

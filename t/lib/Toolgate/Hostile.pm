@@ -104,12 +104,8 @@ sub look {
     Test::More::is(fd_count($worker), $self->{fds}, 'no descriptor is left');
     my $grown = ($self->{peak} // 0) - $self->{rss};
     Test::More::diag("the worker grew by $grown KiB at most");
-    SKIP: {
-        Test::More::skip('memory is not comparable', 1)
-            if Toolgate::Test::is_san();
-        Test::More::cmp_ok($grown, '<', $option{memory} // 65_536,
-            'nor did memory grow beyond its bound');
-    }
+    memory_below $grown, $option{memory} // 65_536,
+        'nor did memory grow beyond its bound';
     Test::More::is_deeply([ $tg->worker_pids ], [$worker],
         'the worker is the same');
     $self->call for 1 .. 30;

@@ -10,8 +10,8 @@ use Exporter qw(import);
 use Toolgate::Util;
 
 our @EXPORT =
-    qw(client_of fd_count files_below master_fds mode_of rss_kb stopped
-    text_of);
+    qw(client_of fd_count files_below master_fds memory_below mode_of rss_kb
+    stopped text_of);
 
 # Returns everything below a folder, as { path => unchangeable properties },
 # except paths that match $without.
@@ -41,6 +41,14 @@ sub rss_kb {
     my ($pid) = @_;
     my $text = slurp("/proc/$pid/status") // return 0;
     return $text =~ /^VmRSS:\s+(\d+) kB/m ? $1 : 0;
+}
+
+# Checks memory, of which the sanitizers use more.
+sub memory_below {
+    my ($kb, $most, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return Toolgate::Test::is_san()
+        || Test::More::cmp_ok($kb, '<', $most, $name);
 }
 
 sub fd_count {

@@ -13,9 +13,10 @@ package Toolgate::Test;
 #   done_testing;
 #
 # `use Toolgate::Test timeout => 1800` gives a file more than the 15 minutes
-# that end a hanging one. TOOLGATE_BUILD names the build folder,
-# TOOLGATE_TEST_KEEP keeps the temporary folder, TOOLGATE_TEST_DEBUG sets
-# NGINX's log level to debug.
+# that end a hanging one; `plain_only => WHY` runs it without the sanitizers
+# only, `plain_too => WHY` with and without. TOOLGATE_BUILD names the build
+# folder, TOOLGATE_TEST_KEEP keeps the temporary folder, TOOLGATE_TEST_DEBUG
+# sets NGINX's log level to debug.
 
 use strict;
 use warnings;
@@ -30,7 +31,7 @@ use Toolgate::Process;
 use Toolgate::Report;
 use Toolgate::Util;
 
-our (@started, $finished, $test);
+our (@started, $finished, $test, $plain_too);
 
 # Maximum time of the end; a process that is left never ends.
 our $END_TIME = 90;
@@ -40,7 +41,11 @@ sub import {
     my $caller = caller;
     Toolgate::Util::load_build_env();
     my $timeout = $option{timeout} // 900;
+    $plain_too = $option{plain_too};
     if ($BUILD_ENV{san}) {
+        # Not skipped: no part of the suite runs it by mistake.
+        die "$0 is without sanitizers only: $option{plain_only}\n"
+            if $option{plain_only};
         $timeout *= 3;
         $Toolgate::Client::TIMEOUT *= 3;
     }
@@ -63,7 +68,12 @@ sub import {
 
 sub build_dir { return $BUILD }
 sub top { return $TOP }
-sub is_san { return !!$BUILD_ENV{san} }
+
+# A test that asserts less under the sanitizers must run without them, too.
+sub is_san {
+    croak 'say plain_too => WHY' if !$plain_too;
+    return !!$BUILD_ENV{san};
+}
 
 # --- the server -----------------------------------------------------------
 
