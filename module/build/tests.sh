@@ -7,7 +7,10 @@ test_san_env() {
 
 unit_run() {
     local program=$BUILD/unit/$1 status=0
-    timeout -k 5 600 "$program" >"$program.log" 2>&1 || status=$?
+    # As in test.sh.
+    [ -z "${TEST_SLOTS:-}" ] || read -r _ <&8
+    timeout -k 5 600 "$program" >"$program.log" 2>&1 8<&- || status=$?
+    [ -z "${TEST_SLOTS:-}" ] || echo >&8
     echo $status >"$program.status"
 }
 
@@ -98,7 +101,7 @@ run_prove() {
     local status=0 file files
     # The longest begin: nobody waits for them at the end.
     mapfile -t files < <(printf '%s\n' "$@" | sort -ru \
-        | awk -v longest='/(81[0-4]|490|480|211)-' '
+        | awk -v longest='clients|/(81[0-4]|490|480|211)-' '
             $0 ~ longest { print; next }
             { rest = rest $0 "\n" }
             END { printf "%s", rest }')
@@ -136,14 +139,18 @@ test_integration() {
     stage "integration tests" run_prove "${files[@]}"
 }
 
-test_clients() {
+install_clients() {
     local dir=t/clients lock
     lock=$dir/node_modules/.package-lock.json
     if ! [ -e $lock ] || [ $dir/package-lock.json -nt $lock ]; then
         (cd $dir && npm_install) \
             || die "npm ci failed in $dir"
     fi
-    stage "clients" run_prove $dir/*.t
+}
+
+test_clients() {
+    install_clients
+    stage "clients" run_prove t/clients/*.t
 }
 
 test_san() {
@@ -153,9 +160,9 @@ test_san() {
     local files
     stage build with_lock build_all
     test_unit
+    install_clients
     mapfile -t files < <(integration_tests -L only)
-    stage "integration tests" run_prove "${files[@]}"
-    test_clients
+    stage "integration tests and clients" run_prove "${files[@]}" t/clients/*.t
 }
 
 # integration_tests -l|-L WORD: prints those with, or without, the option
@@ -290,14 +297,10 @@ run_tests() {
     [ -z "$FAILED" ]
 }
 
-# suite_part KINDS: runs them, and prints the kinds before each line.  The
-# sanitizers take longest: more of their tests run at once.
+# suite_part KINDS: runs them, and prints the kinds before each line.
 suite_part() {
-    local jobs=3
-    [[ $1 != san* ]] || jobs=6
     # shellcheck disable=SC2086
-    TOOLGATE_BUILD=$BUILD TEST_JOBS=${TEST_JOBS:-$jobs} \
-        ./build.sh test $1 2>&1 \
+    TOOLGATE_BUILD=$BUILD TEST_JOBS=$TEST_SLOTS ./build.sh test $1 2>&1 \
         | sed -u "s/^/${1%% *}: /" | tee "$BUILD/suite.${1%% *}"
 }
 
@@ -308,7 +311,12 @@ run_suite() {
     require build test clang
     check_paths
     mkdir -p "$BUILD"
-    export BUILD
+    # Both parts share them, and the last one has all; see test.sh.
+    export BUILD TEST_SLOTS=${TEST_JOBS:-8}
+    rm -f "$BUILD/slots"
+    mkfifo "$BUILD/slots"
+    exec 8<>"$BUILD/slots"
+    printf '%*s' "$TEST_SLOTS" '' | tr ' ' '\n' >&8
     export -f suite_part
     printf '%s\n' san "plain tsan clang" \
         | xargs -P 2 -I {} bash -o pipefail -c 'suite_part "$1"' suite {} \

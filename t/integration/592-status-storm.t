@@ -9,7 +9,7 @@ use Toolgate::Storm;
 
 use constant CLIENTS => 30;
 
-my $reloads = 45;
+my $reloads = 40;
 my $tg = Toolgate::Test->new;
 
 # Lists are not calls, nor are unknown tools.

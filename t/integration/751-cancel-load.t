@@ -6,7 +6,7 @@ use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Way;
 
-my $rounds = 500;
+my $rounds = 300;
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);
 my $handler = $hang->handler;
