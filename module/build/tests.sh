@@ -87,8 +87,8 @@ replay_corpora() {
 }
 
 prove_files() {
-    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -e module/build/test.sh \
-        "$@" 9>&2
+    TOOLGATE_BUILD=$BUILD prove --timer -j"${TEST_JOBS:-4}" \
+        -e module/build/test.sh "$@" 9>&2
 }
 
 # run_prove FILE...: runs the tests and repeats what failed tests said.

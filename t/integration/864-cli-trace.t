@@ -3,7 +3,7 @@
 # that are cut anywhere; and a file that grows, is replaced or emptied while it
 # is followed.
 
-use Toolgate::Test plain_too => 'it links the usual objects';
+use Toolgate::Test;
 use Toolgate::Trace;
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
@@ -187,23 +187,5 @@ prints(1, 'with --follow');
 close $follow->{in};
 wait_for { add($whole); !is_alive($follow->pid) } 'the one nobody reads';
 is $follow->wait_exit >> 8, 141, 'it ends';
-
-# --- without msgpack-c ----------------------------------------------------
-
-SKIP: {
-    skip 'it would need the sanitizers', 3 if Toolgate::Test::is_san();
-    my $top = Toolgate::Test::top();
-    my @objects = grep { !/tg_cli_trace_record/ }
-        glob "$BUILD/obj/module/{cli,lib,threading,transport}/*.o";
-    my ($failed, $said) = run_command({ timeout => 120 }, 'gcc', '-std=gnu11',
-        '-D_GNU_SOURCE', '-fPIE', "-I$top/module", '-o', "$dir/toolgate",
-        "$top/module/cli/tg_cli_trace_record.c", @objects, "$BUILD/libcore.a",
-        map {"-l$_"} qw(uv json-c pcre2-8 pthread));
-    is $failed, 0, 'the client is built without it' or diag $said;
-    my ($none, $nothing, $why) =
-        run_command({}, "$dir/toolgate", 'trace', $path);
-    is "$none $nothing", '2 ', 'and reads no trace';
-    like $why, qr/without msgpack-c; .*libmsgpack-dev/, 'as it says';
-}
 
 done_testing;
