@@ -116,10 +116,14 @@ my @texts = (
     '{"a" 1}', '{"a":1,"a":{"b":[true,false,null]}}', 'nul', 'nullx', '01',
     '1.0', '1e5', '-', '123456789012345', '1234567890123456',
     '12345678901234567890', '"a\\"\\/\\n"', '"\\u00e9"', '"\\x"', "\"a\tb\"",
-    "\"\xc3\xa9\"", "\"\xff\"", '"', '[1]x', "[1]\0",
+    "\"\xc3\xa9\"", "\"\xff\"", "\"\xed\xa0\x80\"", '"\\u0000a"',
+    '"\\ud83d\\ude00"', '"\\ud83d"', '[0.5,0.10,-1.25]', '"', '[1]x', "[1]\0",
     map { '[' x $_ . ']' x $_ } 80, 100, 600);
 is decoded(\&Toolgate::Json::decode, $_), decoded(sub { $json->decode($_[0]) },
     $_), 'decoded as by JSON::PP: ' . substr($_, 0, 40) =~ s/[^ -~]/./gr
     for @texts;
+is Toolgate::Json::encode($_), $json->canonical->encode($_), 'encoded, too'
+    for undef, 0, '0', -1.5, 1e15, '12', '', "a\tb\"\\\x7f\x{e9}\x{263a}", \1,
+    $JSON::PP::true, [], {}, [ 1, [ undef, { b => {}, a => '1' } ] ];
 
 done_testing;

@@ -11,7 +11,6 @@ use Carp qw(croak);
 use Errno qw(EAGAIN EINTR EPIPE ECONNRESET);
 use IO::Select;
 use IO::Socket::UNIX;
-use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 use Time::HiRes qw(time);
 
@@ -20,7 +19,6 @@ use Toolgate::Json;
 # Only a hanging peer takes longer, however busy the machine is.
 our $TIMEOUT = 180;
 my @known;
-my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
 
 sub connect {
     my ($class, $path) = @_;
@@ -72,7 +70,7 @@ sub conversations {
 }
 
 sub name { return $_[0]{name} }
-sub encode { return $json->encode($_[1]) }
+sub encode { return Toolgate::Json::encode($_[1]) }
 sub decode { return Toolgate::Json::decode($_[1]) }
 
 # Returns the pid of the peer, from the socket's credentials.
@@ -86,7 +84,6 @@ sub send_raw {
     my ($self, $bytes, $timeout) = @_;
     croak "$self->{name}: closed here already" if !$self->{out};
     my $deadline = time + ($timeout // $TIMEOUT);
-    my $select = IO::Select->new($self->{out});
     local $SIG{PIPE} = 'IGNORE';
     my $sent = 0;
     $self->note('sent', 0, $bytes);
@@ -101,7 +98,7 @@ sub send_raw {
         my $left = $deadline - time;
         croak "$self->{name}: took $sent of " . length($bytes) . ' bytes'
             if $left <= 0;
-        $select->can_write($left);
+        IO::Select->new($self->{out})->can_write($left);
     }
     return $sent;
 }
@@ -136,7 +133,6 @@ sub send_ipc {
 sub fill {
     my ($self, $deadline) = @_;
     return 0 if $self->{eof};
-    my $select = IO::Select->new($self->{in});
     while (1) {
         my $had = length $self->{buf};
         my $n = sysread $self->{in}, $self->{buf}, 262144, $had;
@@ -153,7 +149,7 @@ sub fill {
         croak "$self->{name}: read: $!" if $! != EAGAIN;
         my $left = $deadline - time;
         return 0 if $left <= 0;
-        $select->can_read($left);
+        IO::Select->new($self->{in})->can_read($left);
     }
 }
 

@@ -39,9 +39,13 @@ sub new {
 
 sub set {
     my ($self, $field, $value) = @_;
-    my $at = $at{$field} // croak "no field $field";
+    $self->put($at{$field} // croak("no field $field"), pack 'l', $value);
+}
+
+sub put {
+    my ($self, $at, $bytes) = @_;
     sysseek $self->{fh}, $at, 0 or croak "seek: $!";
-    syswrite $self->{fh}, pack 'l', $value or croak "write: $!";
+    syswrite $self->{fh}, $bytes or croak "write: $!";
 }
 
 sub get {
@@ -75,8 +79,9 @@ sub arm {
 sub calm {
     my ($self, $pid) = @_;
     $self->set(pid => 0);
-    $self->set($_ => 0)
-        for grep { !/^(?:pid|failed|live|\w+_made|\w+\.made)$/ } @fields;
+    $self->put($at{alloc}, "\0" x ($at{failed} - $at{alloc}));
+    $self->put($at{recv_max}, "\0" x ($at{allocs_made} - $at{recv_max}));
+    $self->set(still => 0);
     $self->set(pid => $pid) if $pid;
 }
 

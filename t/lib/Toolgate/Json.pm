@@ -1,11 +1,12 @@
 package Toolgate::Json;
 
-# Decodes JSON as JSON::PP does, with big numbers, but several times as fast.
-# JSON::PP itself decodes, or refuses, what is not plain: text that is not
-# ASCII, fractions, large integers, \u escapes, deep nesting, and errors.
+# Encodes and decodes JSON as JSON::PP does, with big numbers, but several times
+# as fast. JSON::PP itself handles strings to escape, large numbers, fractions
+# that are not exact, surrogates, deep nesting, and errors.
 
 use strict;
 use warnings;
+no warnings qw(numeric recursion);
 
 use JSON::PP ();
 
@@ -22,9 +23,33 @@ my %literal = (
     null  => undef,
 );
 
+sub encode {
+    my ($value) = @_;
+    my $type = ref $value;
+    return '{' . join(',', map { quote($_) . ':' . encode($value->{$_}) }
+            sort keys %$value) . '}'
+        if $type eq 'HASH';
+    return '[' . join(',', map { encode($_) } @$value) . ']'
+        if $type eq 'ARRAY';
+    return $json->encode($value) if $type;
+    return 'null' if !defined $value;
+    # Only for a number, & is not that of strings; 0 + changes how it prints.
+    my $number = $value;
+    return $value if !utf8::is_utf8($number) && length((my $no = '') & $number)
+        && 0 + $number eq $number;
+    return quote($value);
+}
+
+sub quote {
+    return $_[0] =~ /[^ !#-\[\]-~]/ ? $json->encode("$_[0]") : qq("$_[0]");
+}
+
 sub decode {
     my ($text) = @_;
-    if (defined $text && !ref $text && $text !~ /[^\x00-\x7f]/) {
+    # JSON::PP tells surrogates and what is above them from UTF-8.
+    if (defined $text && !ref $text && utf8::downgrade($text, 1)
+        && $text !~ /[\xed\xf4-\xff]/)
+    {
         my $value;
         return $value if eval {
             $value = value($text, 0);
@@ -39,7 +64,7 @@ sub decode {
 sub value {
     my $depth = $_[1] + 1;
     die "too deep\n" if $depth > MAX_DEPTH;
-    $_[0] =~ /\G[ \t\r\n]*/gc;
+    $_[0] =~ /\G[ \t\r\n]+/gc;
     return string($_[0]) if $_[0] =~ /\G"/gc;
     if ($_[0] =~ /\G\{[ \t\r\n]*/gc) {
         my %object;
@@ -58,8 +83,9 @@ sub value {
             push @array, value($_[0], $depth);
         } while $_[0] =~ /\G[ \t\r\n]*,/gc;
         return \@array if $_[0] =~ /\G[ \t\r\n]*\]/gc;
-    } elsif ($_[0] =~ /\G(-?(?:0|[1-9][0-9]{0,14}))(?![0-9.eE])/gc) {
-        return 0 + $1;
+    } elsif ($_[0] =~ /\G(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)(?![0-9.eE])/gc) {
+        my $number = 0 + $1;
+        return $number eq $1 ? $number : $json->decode("$1");
     } elsif ($_[0] =~ /\G(true|false|null)(?![a-zA-Z0-9_])/gc) {
         return $literal{$1};
     }
@@ -68,13 +94,16 @@ sub value {
 
 # After the opening quote.
 sub string {
-    return $1 if $_[0] =~ /\G([^"\\\x00-\x1f]*)"/gc;
+    return $1 if $_[0] =~ /\G([ !#-\[\]-\x7f]*+)"/gc;
     my $string = '';
-    while ($_[0] =~ /\G(?:([^"\\\x00-\x1f]+)|\\(["\\\/bfnrt]))/gc) {
-        $string .= defined $1 ? $1 : $escaped{$2};
+    while ($_[0] =~ /\G(?:([^"\\\x00-\x1f]+)|\\(?:(["\\\/bfnrt])
+        |u(?![dD][89a-fA-F])([0-9a-fA-F]{4})))/gcx)
+    {
+        utf8::encode(my $char = chr hex $3) if defined $3;
+        $string .= $1 // $char // $escaped{$2};
     }
-    return $string if $_[0] =~ /\G"/gc;
-    die "not plain\n";
+    $_[0] =~ /\G"/gc && utf8::decode($string) or die "not plain\n";
+    return $string;
 }
 
 1;

@@ -24,14 +24,12 @@ use warnings;
 use Carp qw(croak);
 use Errno qw(EAGAIN EINTR);
 use IO::Socket::UNIX;
-use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 
 use Toolgate::Json;
 
 our @KINDS = qw(ipc rpc legacy modern relay);
 
-my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my $io = 'io.modelcontextprotocol';
 my $meta = qq("$io/protocolVersion":"2026-07-28",)
     . qq("$io/clientCapabilities":{});
@@ -346,7 +344,8 @@ sub outcome {
     }
     # A method's result is the text.
     return [ answer => $key, $result ] if defined $result && !ref $result;
-    return [ strange => $json->encode($message) ] if ref $result ne 'HASH';
+    return [ strange => Toolgate::Json::encode($message) ]
+        if ref $result ne 'HASH';
     return [ list => $key, [ map { $_->{name} } @{ $result->{tools} } ] ]
         if $result->{tools};
     my $text = $result->{content}[0]{text} // '';

@@ -10,7 +10,6 @@ use JSON::PP ();
 use Toolgate::Json;
 use Toolgate::Test ();
 
-my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
 my %header = (
     protocol     => qr/auto|ipc|jsonrpc|relay/,
     max_frame    => qr/\d+/,
@@ -176,9 +175,8 @@ sub expect {
         next if grep { matches($_, $got) } @{ $self->{passed} // [] };
         my ($found) =
             grep { matches($wanted[$_]{pattern}, $got) } 0 .. $#wanted;
-        my @patterns = map { $json->encode($_->{pattern}) } @wanted;
         return join "\n  or ", 'got ' . substr($text, 0, 400) . "\nexpected",
-            @patterns
+            map { Toolgate::Json::encode($_->{pattern}) } @wanted
             if !defined $found;
         splice @wanted, $found, 1;
     }
@@ -190,7 +188,7 @@ sub type {
     return 'null' if !defined $value;
     return 'bool' if JSON::PP::is_bool($value);
     return lc ref $value if ref $value eq 'HASH' || ref $value eq 'ARRAY';
-    return $json->encode($value) =~ /^"/ ? 'string' : 'number';
+    return Toolgate::Json::encode($value) =~ /^"/ ? 'string' : 'number';
 }
 
 sub matches {
@@ -219,7 +217,7 @@ sub matches {
         return 0 if @$pattern != @$got;
         return !grep { !matches($pattern->[$_], $got->[$_]) } 0 .. $#$got;
     }
-    return $json->encode($pattern) eq $json->encode($got);
+    return Toolgate::Json::encode($pattern) eq Toolgate::Json::encode($got);
 }
 
 1;
