@@ -38,23 +38,59 @@ sub _add {
     });
 }
 
-# Builds it below dir. Returns the module's path. A hash after the handlers has
-# CFLAGS, and edit, a function that changes the copy.
+# A compiler that copies objects of the tested build.
+my $compiler = <<'END';
+#!/bin/sh
+object=${*##* -o }
+object=${object%% *}
+case $object in
+objs/addon/*)
+    [ ! -e "$OBJECTS/$object" ] || exec cp "$OBJECTS/$object" "$object" ;;
+esac
+exec "$COMPILER" "$@"
+END
+
+# Writes it to dir, next to the objects that the copy of the sources has in
+# common with the tested build. Returns its environment.
+sub _compiler {
+    my ($dir, $top) = @_;
+    mkdir "$dir/objs" or croak "$dir/objs: $!";
+    system('cp', '-r', "$BUILD/nginx/objs/addon", "$dir/objs") == 0
+        or croak 'cp failed';
+    for my $source (glob "$top/module/nginx/{,*/}*.c") {
+        my ($object) = $source =~ m{([^/]+/[^/]+)\.c$};
+        unlink "$dir/objs/addon/$object.o"
+            if $object =~ /ngx_tg_handlers$/
+            || Toolgate::Util::slurp($source) =~ /NGX_TG_MSGPACK/;
+    }
+    open my $fh, '>', "$dir/cc" or croak "$dir/cc: $!";
+    print $fh $compiler;
+    close $fh or croak "$dir/cc: $!";
+    chmod 0755, "$dir/cc";
+    my $san = '-fsanitize=address,undefined';
+    return (
+        CC       => "$dir/cc",
+        COMPILER => $ENV{CC} // 'gcc',
+        OBJECTS  => $dir,
+        $BUILD_ENV{san}
+        ? (CFLAGS => "-O1 $san -fno-sanitize-recover=all", LDFLAGS => $san)
+        : (),
+    );
+}
+
+# Builds it below dir. Returns the module's path.
 sub build {
     my ($class, $dir, @names) = @_;
-    my $option = ref $names[-1] ? pop @names : {};
     my $top = "$dir/scratch";
     mkdir $top or croak "$top: $!";
     my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
     system(@copy) == 0 or croak "@copy failed";
     _add($top, $_) for @names;
-    $option->{edit}->($top) if $option->{edit};
 
-    # Its speed is not tested.
     my ($status, $out) = run_command(
         { cwd => $top, timeout => 900,
             env => {
-                CFLAGS           => $option->{CFLAGS} // '-O1',
+                _compiler($dir, $top),
                 TOOLGATE_BUILD   => 'build',
                 TOOLGATE_MSGPACK => 'no',
             },
