@@ -381,6 +381,27 @@ host_load(host_t *host, tg_str_t state)
     return rc;
 }
 
+void
+host_save(host_t *host, tg_buf_t *state)
+{
+    HELP_HOLDS(tg_peer_save(&host->peer, host_put_token, 0, state) == TG_OK);
+}
+
+void
+host_copy_state(host_t *copy, host_t *host)
+{
+    tg_buf_t state = HELP_BUF;
+
+    host_save(host, &state);
+    HELP_HOLDS(host_load(copy, tg_buf_view(&state)) == TG_OK);
+    tg_buf_deinit(&state);
+    tg_buf_append_str(&copy->in, tg_buf_view(&host->in));
+    copy->rc = host->rc;
+    copy->is_apart = host->is_apart;
+    copy->ncalls = host->ncalls;
+    copy->ncancelled = host->ncancelled;
+}
+
 int
 host_move(host_t *host)
 {

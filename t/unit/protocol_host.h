@@ -70,6 +70,12 @@ void host_collect(host_t *host);
 /* Loads a state and returns the result of tg_peer_load(). */
 int host_load(host_t *host, tg_str_t state);
 
+/* Appends the peer's state. */
+void host_save(host_t *host, tg_buf_t *state);
+
+/* Loads the state of a host without output into a new one. */
+void host_copy_state(host_t *copy, host_t *host);
+
 /* Drops a deferred call, which the test completes itself. */
 void host_forget(host_t *host, tg_call_t *call);
 

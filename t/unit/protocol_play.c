@@ -5,16 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Number of splits to try with a heavy transcript. */
-#define PLAY_HEAVY_SPLITS 8
-#define PLAY_HEAVY_CHUNK 65521
-#define PLAY_SCRIPTS 128
-
 typedef struct {
     const script_t *script;
     const play_how_t *how;
     host_t host;
-    size_t sent;
+    int has_moved;
+    size_t cut; /* where the last split was */
     tg_buf_t got;
     size_t at; /* bytes of `got` that were compared */
     int is_wrong;
@@ -26,11 +22,11 @@ play_wrong(play_t *play, const script_step_t *step, const char *what,
 {
     play->is_wrong = 1;
     fprintf(stderr, "\n%s:%u: %s (cut %zu, chunk %zu%s)\n  got      %s\n",
-            play->script->path, step != NULL ? step->line : 0, what,
-            play->how->cut, play->how->chunk,
-            play->how->is_moving ? ", moving" : "", help_text(got));
+            play->script->path, step != NULL ? step->line : 0, what, play->cut,
+            play->how->chunk, play->how->is_moving ? ", moving" : "",
+            help_text(got));
 
-    if (step != NULL && step->text.len != 0) {
+    if (step != NULL && step->kind != SCRIPT_SEND && step->text.len != 0) {
         fprintf(stderr, "  expected %s\n", help_text(tg_buf_view(&step->text)));
     }
 }
@@ -47,6 +43,7 @@ play_drain(play_t *play)
     if (play->how->is_moving && play->host.rc != TG_NOMEM) {
         CU_ASSERT_FATAL(host_move(&play->host) == TG_OK);
         CU_ASSERT(!play->host.has_changed);
+        play->has_moved = 1;
     }
 
     do {
@@ -60,27 +57,119 @@ play_drain(play_t *play)
     } while (out->len != 0);
 }
 
+/* Sends bytes, split after `cut` of them unless that is 0. */
 static void
-play_send(play_t *play, tg_str_t bytes)
+play_send(play_t *play, tg_str_t bytes, size_t cut)
 {
-    size_t n;
+    size_t sent, n;
 
-    while (bytes.len != 0) {
-        n = bytes.len;
+    play->cut = cut;
+
+    for (sent = 0; sent < bytes.len; sent += n) {
+        n = bytes.len - sent;
 
         if (play->how->chunk != 0 && n > play->how->chunk) {
             n = play->how->chunk;
         }
 
-        if (play->how->cut > play->sent && play->how->cut - play->sent < n) {
-            n = play->how->cut - play->sent;
+        if (cut > sent && cut - sent < n) {
+            n = cut - sent;
         }
 
-        host_feed(&play->host, tg_str(bytes.data, n));
+        host_feed(&play->host, tg_str(bytes.data + sent, n));
         play_drain(play);
-        play->sent += n;
-        bytes = tg_str(bytes.data + n, bytes.len - n);
     }
+}
+
+/* --- splits of a peer that moves --- */
+
+static void
+play_open(play_t *play, const script_t *script, const play_how_t *how)
+{
+    memset(play, 0, sizeof(*play));
+    play->script = script;
+    play->how = how;
+    tg_buf_init(&play->got, tg_alloc_libc());
+    host_init(&play->host, tg_alloc_libc(), script->dialect, script->max_frame,
+              script->max_inflight);
+    play->host.is_moving = how->is_moving;
+    play->host.is_yielding = how->is_yielding;
+    play->host.is_apart = how->is_apart;
+}
+
+static void
+play_close(play_t *play)
+{
+    host_deinit(&play->host);
+    tg_buf_deinit(&play->got);
+}
+
+/* Copies a play without the output and the log so far. */
+static void
+play_copy(play_t *copy, play_t *play)
+{
+    play_open(copy, play->script, play->how);
+    copy->has_moved = play->has_moved;
+
+    if (play->has_moved) {
+        host_copy_state(&copy->host, &play->host);
+    }
+}
+
+/*
+ * Describes the output and the log from these positions on, and all that
+ * decides how a peer that has just moved continues.
+ */
+static void
+play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
+{
+    host_t *host;
+
+    host = &play->host;
+    tg_buf_truncate(text, 0);
+    tg_buf_append(text, play->got.data + got, play->got.len - got);
+    tg_buf_append(text, host->log.data + log, host->log.len - log);
+    tg_buf_printf(text, "%zu %zu %d %d %u %u %zu\n", play->got.len - got,
+                  host->in.len, host->rc, host->has_changed, host->ncalls,
+                  host->ncancelled, host->ndeferred);
+    tg_buf_append_str(text, tg_buf_view(&host->in));
+    host_save(host, text);
+}
+
+/*
+ * Sends a step to copies of the peer, each time with another split, and then to
+ * the peer: the results must be equal, so that all later steps are, too.
+ */
+static void
+play_send_splits(play_t *play, const script_step_t *step)
+{
+    tg_buf_t whole = HELP_BUF, split = HELP_BUF;
+    play_t before, copy;
+    size_t cut, got, log;
+
+    got = play->got.len;
+    log = play->host.log.len;
+    play_copy(&before, play);
+    play_send(play, tg_buf_view(&step->text), 0);
+    play_describe(play, got, log, &whole);
+
+    for (cut = 1; cut < step->text.len && !play->is_wrong; cut++) {
+        play_copy(&copy, &before);
+        play_send(&copy, tg_buf_view(&step->text), cut);
+        play_describe(&copy, 0, 0, &split);
+
+        if (!tg_str_eq(tg_buf_view(&split), tg_buf_view(&whole))) {
+            play_wrong(&copy, step, "a split changes the result",
+                       tg_buf_view(&split));
+            play_wrong(play, step, "without the split", tg_buf_view(&whole));
+        }
+
+        play_close(&copy);
+    }
+
+    play_close(&before);
+    tg_buf_deinit(&whole);
+    tg_buf_deinit(&split);
 }
 
 static tg_str_t
@@ -381,7 +470,15 @@ play_step(play_t *play, const script_step_t *step, size_t left)
 {
     switch (step->kind) {
     case SCRIPT_SEND:
-        play_send(play, tg_buf_view(&step->text));
+        if (play->how->is_splitting) {
+            play_send_splits(play, step);
+        } else {
+            play_send(play, tg_buf_view(&step->text),
+                      play->how->cuts != NULL
+                          ? play->how->cuts[step - play->script->steps]
+                          : 0);
+        }
+
         break;
     case SCRIPT_EXPECT:
         play_expect(play, step);
@@ -417,15 +514,7 @@ play_script(const script_t *script, const play_how_t *how)
     play_t play;
     size_t i;
 
-    memset(&play, 0, sizeof(play));
-    play.script = script;
-    play.how = how;
-    tg_buf_init(&play.got, tg_alloc_libc());
-    host_init(&play.host, tg_alloc_libc(), script->dialect, script->max_frame,
-              script->max_inflight);
-
-    play.host.is_moving = how->is_moving;
-    play.host.is_yielding = how->is_yielding;
+    play_open(&play, script, how);
 
     for (i = 0; i < script->nsteps && !play.is_wrong; /* void */) {
         i += play_step(&play, &script->steps[i], script->nsteps - i);
@@ -439,80 +528,7 @@ play_script(const script_t *script, const play_how_t *how)
         play_quiet(&play, NULL);
     }
 
-    host_deinit(&play.host);
-    tg_buf_deinit(&play.got);
+    play_close(&play);
 
     return !play.is_wrong;
-}
-
-static void
-play_heavy(const script_t *script, int is_moving)
-{
-    play_how_t how = { 0, PLAY_HEAVY_CHUNK, is_moving, 0 };
-    size_t i;
-
-    CU_ASSERT(play_script(script, &how));
-    how.chunk = 0;
-
-    for (i = 1; i <= PLAY_HEAVY_SPLITS; i++) {
-        how.cut = script->size * i / (PLAY_HEAVY_SPLITS + 1);
-
-        if (!play_script(script, &how)) {
-            CU_FAIL("split");
-            return;
-        }
-    }
-}
-
-void
-play_all_ways(const script_t *script, int is_moving)
-{
-    play_how_t how = { 0, 0, is_moving, 0 };
-
-    CU_ASSERT(play_script(script, &how));
-    how.is_yielding = 1;
-    CU_ASSERT(play_script(script, &how));
-    how.is_yielding = 0;
-
-    if (script->is_heavy) {
-        play_heavy(script, is_moving);
-        return;
-    }
-
-    how.chunk = 1;
-    CU_ASSERT(play_script(script, &how));
-    how.chunk = 0;
-
-    for (how.cut = 1; how.cut < script->size; how.cut++) {
-        if (!play_script(script, &how)) {
-            CU_FAIL("split");
-            return;
-        }
-    }
-}
-
-static script_t play_all[PLAY_SCRIPTS];
-static size_t play_nscripts;
-
-static void
-play_read(const char *path, char *text)
-{
-    if (play_nscripts == PLAY_SCRIPTS) {
-        help_error(path, 0, "too many");
-    }
-
-    script_read(&play_all[play_nscripts++], path, text);
-    free(text);
-}
-
-const script_t *
-play_scripts(size_t *n)
-{
-    if (play_nscripts == 0) {
-        help_files("t/transcripts/*.txt", play_read);
-    }
-
-    *n = play_nscripts;
-
-    return play_all;
 }

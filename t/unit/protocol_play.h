@@ -6,10 +6,12 @@
 #include "protocol_script.h"
 
 typedef struct {
-    size_t cut;      /* split after this many bytes; 0: no split */
-    size_t chunk;    /* bytes per write; 0: all */
-    int is_moving;   /* the peer moves after each event */
-    int is_yielding; /* each request ends a time slice */
+    const size_t *cuts; /* for each step, bytes before a split; 0: no split */
+    size_t chunk;       /* bytes per write; 0: all */
+    int is_moving;      /* the peer moves after each event */
+    int is_yielding;    /* each request ends a time slice */
+    int is_splitting;   /* with is_moving: copies try each split of a step */
+    int is_apart;       /* with is_moving: the other way to save comes first */
 } play_how_t;
 
 /* Returns 1, or 0 after printing the difference on stderr. */
