@@ -72,8 +72,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                clients      MCP clients and servers from npm
                san          unit, integration and clients, under
                             AddressSanitizer and UBSan
-               plain        unit, and the integration tests that assert less
-                            under the sanitizers, without them
+               plain        unit, and the integration tests that say so,
+                            without sanitizers
                tsan         tests with threads, under ThreadSanitizer
                clang        build everything with the other compiler, then
                             unit and smoke tests

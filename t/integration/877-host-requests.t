@@ -60,8 +60,8 @@ for my $kind (@Toolgate::Host::KINDS) {
         return $host->holds->{threads} <= $before->{threads};
     } 'the threads';
     is $host->holds->{fds}, $before->{fds}, "$kind: no descriptor is left";
-    is $host->do('cycles 1000'), 'ok',
-        "$kind: a thousand times without anybody";
+    is $host->do("cycles $requests"), 'ok',
+        "$kind: as often without anybody";
     $host->do('state');
     is $host->holds->{fds}, $before->{fds}, "$kind: no descriptor is left";
     $host->do('start');
