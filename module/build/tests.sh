@@ -168,7 +168,7 @@ test_san() {
 # integration_tests -l|-L WORD: prints those with, or without, the option
 # plain_WORD of Toolgate::Test.  What is not plain_only runs under sanitizers.
 integration_tests() {
-    grep "$1E" "^[^#]*\<plain_($2) => '" t/integration/*.t
+    grep "$1E" "^[^#]*\<plain_($2)\> *=>" t/integration/*.t
 }
 
 # The quick answer after a change.
