@@ -7,7 +7,7 @@ test_san_env() {
 
 unit_run() {
     local program=$BUILD/unit/$1 status=0
-    # As in test.sh.
+    # As in prove.pl.
     [ -z "${TEST_SLOTS:-}" ] || read -r _ <&8
     timeout -k 5 600 "$program" >"$program.log" 2>&1 8<&- || status=$?
     [ -z "${TEST_SLOTS:-}" ] || echo >&8
@@ -87,8 +87,8 @@ replay_corpora() {
 }
 
 prove_files() {
-    TOOLGATE_BUILD=$BUILD prove --timer -j"${TEST_JOBS:-4}" \
-        -e module/build/test.sh "$@" 9>&2
+    TOOLGATE_BUILD=$BUILD perl module/build/prove.pl --timer \
+        -j"${TEST_JOBS:-4}" "$@" 9>&2
 }
 
 # run_prove FILE...: runs the tests and repeats what failed tests said.
@@ -312,7 +312,7 @@ run_suite() {
     require build test clang
     check_paths
     mkdir -p "$BUILD"
-    # Both parts share them, and the last one has all; see test.sh.
+    # Both parts share them, and the last one has all; see prove.pl.
     export BUILD TEST_SLOTS=${TEST_JOBS:-8}
     rm -f "$BUILD/slots"
     mkfifo "$BUILD/slots"
