@@ -75,7 +75,7 @@ ok wait_for(sub { !is_alive($sleeper) }, 'the tool to end'),
 my $pid = fork // die "fork: $!";
 if ($pid == 0) {
     my $ok = eval {
-        $tg->reload(undef, signal => 'HUP') for 1 .. 8;
+        $tg->reload for 1 .. 8;
         1;
     };
     print STDERR $@ if !$ok;

@@ -114,7 +114,7 @@ sub meanwhile {
 sub reloads {
     my ($agents, $from, $to) = @_;
     meanwhile($agents, "reloads $from to $to", sub {
-        $tg->reload(body($_), signal => 'HUP') for $from .. $to;
+        $tg->reload(body($_)) for $from .. $to;
     });
 }
 

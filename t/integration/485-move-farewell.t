@@ -104,7 +104,7 @@ my $here = clients($stays, 'stays');
 my $there = clients($goes, 'goes');
 my @old = $tg->worker_pids;
 conf(server($stays, 1));
-$tg->reload(undef, signal => 'HUP');
+$tg->reload;
 idle_are_left($there, 'goes');
 ok !-e $goes || !IO::Socket::UNIX->new(Peer => $goes), 'nobody listens there';
 busy_are_left($there, 'goes');

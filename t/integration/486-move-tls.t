@@ -58,7 +58,7 @@ for my $name (sort keys %idle) {
 }
 my @old = $tg->worker_pids;
 conf(1);
-$tg->reload(undef, signal => 'HUP');
+$tg->reload;
 
 for my $name (sort keys %idle) {
     my $client = $idle{$name}->client;

@@ -27,7 +27,7 @@ is $_->rpc('n')->{result}, 0, 'before' for @clients;
 my @old = $tg->worker_pids;
 conf(1, 40, 1);
 $tg->allow_log(qr/worker_connections are not enough/);
-$tg->reload(undef, signal => 'HUP');
+$tg->reload;
 
 # Each sends a request; an answered client closes to make room.
 my %open = map {

@@ -102,7 +102,7 @@ $tg->allow_log(qr/toolgate-runner exited with/);
 $c->request('tools/call', { name => 'hang', arguments => { key => 'move' } });
 $hang->started('move');
 my @old = $tg->worker_pids;
-$tg->reload("tool hang { description \"Hangs.\"; $handler }", signal => 'HUP');
+$tg->reload("tool hang { description \"Hangs.\"; $handler }");
 wait_for { !grep { is_alive($_) } @old } 'the old worker to go';
 $hang->finish('move');
 like $c->recv_json->{result}{content}[0]{text}, qr/move/, 'it moved';

@@ -116,7 +116,7 @@ wait_for {
     my $from = $tg->log_size;
     $tg->wait_log(qr/client unix: connected to unix:\Q$secret\E/, $from);
     conf(++$n);
-    $tg->reload(undef, signal => 'HUP');
+    $tg->reload;
     $tg->wait_log(qr/gracefully shutting down/, $from);
     $new->notify('notifications/toolgate/hello');
     my $call = eval { $new->request('tools/call', { name => 'n' }) };

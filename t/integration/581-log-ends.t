@@ -152,7 +152,7 @@ $hang->wait_gone('gone');
 # --- a reload -------------------------------------------------------------
 
 my @old = $tg->worker_pids;
-$tg->reload(body('tool new { return 1; }'), signal => 'HUP');
+$tg->reload(body('tool new { return 1; }'));
 wait_for { !grep { is_alive($_) } @old } 'the old worker to go';
 is -s $log, $read, 'a call that moves has not ended';
 $hang->finish('more2');

@@ -24,7 +24,7 @@ is text('a'), 'ok', 'before' for 1 .. 3;
 # The same config again.
 $tg->reload;
 is text('a'), 'ok', 'after a reload' for 1 .. 2;
-$tg->reload(undef, signal => 'HUP');
+$tg->reload;
 is text('a'), 'ok', 'the sixth after another';
 like text('a'), $refused, 'the seventh is one too many';
 

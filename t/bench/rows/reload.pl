@@ -50,7 +50,7 @@ return sub {
         for my $n (1 .. $reloads) {
             # Each reload is a window of its own.
             $_->signal('USR1') for @loads;
-            $tg->reload(body($n), signal => 'HUP');
+            $tg->reload(body($n));
         }
         for my $work (@$together) {
             my $load = shift @loads;

@@ -15,7 +15,7 @@ our @EXPORT = qw(move old_gone sockets);
 sub move {
     my ($tg, $body, %option) = @_;
     my @old = $tg->worker_pids;
-    $tg->reload($body, signal => 'HUP', %option);
+    $tg->reload($body, %option);
     old_gone($tg, @old);
 }
 

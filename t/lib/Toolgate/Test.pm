@@ -322,12 +322,11 @@ sub master_rests {
 my $SERVES_NO_MORE =
     qr/(\d+)\#\d+:\ (?:this\ worker\ no\ longer\ accepts|exiting)/x;
 
-# Reloads by `nginx -s reload` (or signal => 'HUP'), after writing a config if
-# one is given. Returns when every new worker runs and every old one has stopped
-# listening.
+# Reloads by SIGHUP, as `nginx -s reload` would cost another start of NGINX,
+# after writing a config if one is given. Returns when every new worker runs and
+# every old one has stopped listening.
 sub reload {
     my ($self, $body, %option) = @_;
-    my $signal = delete $option{signal};
     $self->conf($body, %option) if defined $body;
     # Workers that were seen leaving, whatever their title is.
     my $leaving = $self->{leaving} //= {};
@@ -335,7 +334,7 @@ sub reload {
     my %old = map { $_ => 1 } grep { !$leaving->{$_} } $self->worker_pids;
     my $from = $self->log_size;
     my $is_told = $self->log =~ /start worker process/;
-    $self->signal_reload($signal);
+    $self->signal_reload('HUP');
     wait_for {
         my $log = $self->log($from);
         die "the reload failed: $1\n" if $log =~ /(\[emerg\].*)/;
@@ -372,6 +371,7 @@ sub reload_fails {
     return $self->log($from);
 }
 
+# Runs `nginx -s reload`, or sends the signal that it would send.
 sub signal_reload {
     my ($self, $signal) = @_;
     if ($signal) {
