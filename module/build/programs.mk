@@ -48,7 +48,8 @@ TG_CFLAGS := $(OPT) $(WARN) -fPIC -fvisibility=hidden -Imodule \
 	-MMD -MP $(CPPFLAGS) $(CFLAGS)
 HARDEN_LD := $(shell sh module/build/hardening.sh '$(CC)' ld)
 SO_LDFLAGS := $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed $(LDOPT) $(LDFLAGS)
-TG_LDFLAGS := -pie $(SO_LDFLAGS)
+# Each check of a sanitizer has data: -no-pie relocates it when linking.
+TG_LDFLAGS := $(if $(SAN),-no-pie,-pie) $(SO_LDFLAGS)
 
 # Core is plain C11; the companions are Linux programs.
 STD_C11 := -std=c11
@@ -213,8 +214,13 @@ $(B)/libtoolgate.a: $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
 $(HOST): $(wildcard t/host/*.c) t/host/host.h t/libraries/detached.h \
 		module/api/toolgate.h $(SO) \
 		$(B)/libtoolgate.so $(B)/flags.stamp $(B)/sources.stamp
-	$(CC) $(STD) $(OPT) $(WARN) -Imodule/api -o $@ $(filter %.c,$^) \
-		-L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN' -luv -lpthread $(LDOPT)
+	$(CC) $(STD) $(OPT) $(WARN) -Imodule/api -o $@ \
+		$(filter %.c %.o,$^) -L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN' \
+		-luv -lpthread $(LDOPT)
+
+# Makes the search for leaks faster.
+$(PROGS) $(HOST) $(BENCH) $(TESTS) $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS)): \
+	$(if $(SAN),$(B)/obj/t/san/roots.o)
 
 $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
 		$(CORE) $(B)/sources.stamp
