@@ -11,7 +11,8 @@ use Toolgate::Web;
 
 my $is_san = Toolgate::Test::is_san();
 # Sanitizers find at once what is wrong; only memory needs many calls.
-my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 3_000 : 30_000);
+my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 1_000 : 30_000);
+my $warm_up = $is_san ? 300 : 5_000;
 # Programs take a hundred times as long, and servers in Perl ten times.
 my %calls = $ENV{TOOLGATE_TEST_CALLS} ? ()
     : (exec => $calls / 20, url_echo => $calls / 10);
@@ -99,7 +100,7 @@ sub broadcasts {
 }
 
 # First the maximum number of connections, and their buffers.
-leave_all($_), calls($client, $_, $calls{$_} ? 300 : 5000) for @tools;
+leave_all($_), calls($client, $_, $calls{$_} ? 300 : $warm_up) for @tools;
 broadcasts(1000);
 my $more = 3072;
 my ($before, $after) = ({}, sizes());
