@@ -19,11 +19,10 @@ ref_utf8(const char *p, const char *end)
         { { 0xf1, 0xf3 }, { 0x80, 0xbf }, 4 },
         { { 0xf4, 0xf4 }, { 0x80, 0x8f }, 4 },
     };
-    unsigned char u[4] = { 0 };
-    size_t i, k, n;
+    const unsigned char *u;
+    size_t i, k;
 
-    n = (size_t) (end - p) < 4 ? (size_t) (end - p) : 4;
-    memcpy(u, p, n);
+    u = (const unsigned char *) p;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (u[0] >= rows[i].first[0] && u[0] <= rows[i].first[1]) {
@@ -31,7 +30,8 @@ ref_utf8(const char *p, const char *end)
         }
     }
 
-    if (i == sizeof(rows) / sizeof(rows[0]) || rows[i].length > n) {
+    if (i == sizeof(rows) / sizeof(rows[0])
+        || rows[i].length > (size_t) (end - p)) {
         return 0;
     }
 
@@ -53,10 +53,16 @@ typedef struct {
 
 static const char *ref_value(ref_t *ref, const char *p, int depth);
 
+static int
+ref_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static const char *
 ref_space(ref_t *ref, const char *p)
 {
-    while (p < ref->end && *p != '\0' && strchr(" \t\r\n", *p) != NULL) {
+    while (p < ref->end && ref_is_space(*p)) {
         p++;
     }
 
@@ -218,7 +224,7 @@ ref_value(ref_t *ref, const char *p, int depth)
         return ref_string(ref, p);
     }
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 3 && *p >= 'a'; i++) {
         n = strlen(words[i]);
 
         if ((size_t) (ref->end - p) >= n && memcmp(p, words[i], n) == 0) {
@@ -259,7 +265,7 @@ ref_compact(tg_str_t text, char *dst)
             dst[n++] = text.data[i++];
         } else if (text.data[i] == '"') {
             is_text = !is_text;
-        } else if (!is_text && memchr(" \t\r\n", text.data[i], 4) != NULL) {
+        } else if (!is_text && ref_is_space(text.data[i])) {
             continue;
         }
 

@@ -91,10 +91,11 @@ test_compact(tg_str_t text)
     return wrong;
 }
 
+/* Tests an array whose first `skipped` bytes end before a comma, or 0. */
 static unsigned
-test_text(tg_str_t text)
+test_text_from(tg_str_t text, size_t skipped)
 {
-    char *copy;
+    char *copy, was;
     unsigned wrong;
     int rc;
 
@@ -102,7 +103,12 @@ test_text(tg_str_t text)
     copy = malloc(text.len);
     memcpy(copy, text.data, text.len);
     text.data = copy;
-    rc = ref_check(text);
+
+    /* Valid elements make no difference to the reference. */
+    was = copy[skipped];
+    copy[skipped] = skipped != 0 ? '[' : was;
+    rc = ref_check(tg_str(copy + skipped, text.len - skipped));
+    copy[skipped] = was;
     wrong = tg_json_validate(text, NULL) != rc;
 
     if (copy[0] == '{' || copy[0] == '[') {
@@ -120,6 +126,12 @@ test_text(tg_str_t text)
     free(copy);
 
     return wrong;
+}
+
+static unsigned
+test_text(tg_str_t text)
+{
+    return test_text_from(text, 0);
 }
 
 /* Checks all texts of an alphabet up to a length, between other texts. */
@@ -284,7 +296,8 @@ HELP_TEST(long_texts, "long texts")
 
             for (o = at % 3; o < sizeof(other) - 1; o += 3) {
                 room[at] = other[o];
-                wrong += test_text(tg_str(room, n));
+                wrong += test_text_from(tg_str(room, n),
+                                        (at - 1) / (len + 1) * (len + 1));
             }
 
             room[at] = was;

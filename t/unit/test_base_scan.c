@@ -13,47 +13,44 @@
 
 #define TEST_BUFFER_SIZE 400
 
-/* The stops of the reference. */
-enum {
-    TEST_STOPS = 1,
-    TEST_UTF8 = 2
-};
-
+/* Finds the first byte that no string may have unescaped. */
 static const char *
-test_reference(const char *p, const char *end, int what)
+test_stop(const char *p, const char *end)
 {
-    size_t n;
-
-    while (p < end) {
-        if ((what & TEST_STOPS)
-            && ((unsigned char) *p < 0x20 || *p == '"' || *p == '\\'))
-        {
-            break;
-        }
-
-        n = what & TEST_UTF8 ? tg_utf8_sequence_len(p, end) : 1;
-
-        if (n == 0) {
-            break;
-        }
-
-        p += n;
+    while (p < end && (unsigned char) *p >= 0x20 && *p != '"' && *p != '\\') {
+        p++;
     }
 
     return p;
 }
 
-/* Counts the implementations that differ from the reference. */
+/* Finds the first byte that is not UTF-8. */
+static const char *
+test_utf8(const char *p, const char *end)
+{
+    size_t n;
+
+    for (n = 1; p < end && n != 0; p += n) {
+        n = (unsigned char) *p < 0x80 ? 1 : tg_utf8_sequence_len(p, end);
+    }
+
+    return p;
+}
+
+/*
+ * Counts the implementations that differ from the reference, which starts at
+ * `from`: the bytes before are valid.
+ */
 static unsigned
-test_wrong(const char *p, const char *end)
+test_wrong_from(const char *p, const char *from, const char *end)
 {
     const char *text, *plain, *utf8;
     const tg_scan_impl_t *way;
     unsigned i, wrong;
 
-    text = test_reference(p, end, TEST_STOPS | TEST_UTF8);
-    plain = test_reference(p, end, TEST_STOPS);
-    utf8 = test_reference(p, end, TEST_UTF8);
+    plain = test_stop(from, end);
+    utf8 = test_utf8(from, end);
+    text = plain < utf8 ? plain : utf8;
     wrong = (tg_scan_string_utf8(p, end) != text)
             + (tg_scan_string(p, end) != plain)
             + (tg_scan_utf8(p, end) != utf8);
@@ -64,6 +61,12 @@ test_wrong(const char *p, const char *end)
     }
 
     return wrong;
+}
+
+static unsigned
+test_wrong(const char *p, const char *end)
+{
+    return test_wrong_from(p, p, end);
 }
 
 HELP_TEST(ways, "all implementations")
@@ -111,7 +114,7 @@ HELP_TEST(each_byte, "each byte")
 
                 for (byte = 0; byte < 256; byte++) {
                     text[at] = (char) byte;
-                    wrong += test_wrong(text, end);
+                    wrong += test_wrong_from(text, text + at - at % 2, end);
                 }
 
                 text[at] = was;
@@ -147,7 +150,7 @@ HELP_TEST(sequences, "sequences")
                         at[1] = (char) b;
                         at[2] = tails[i];
                         at[3] = tails[k];
-                        wrong += test_wrong(room, end);
+                        wrong += test_wrong_from(room, at, end);
                     }
                 }
             }
