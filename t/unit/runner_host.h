@@ -582,15 +582,17 @@ host_is_file(void *ctx)
 }
 
 /*
- * Eight processes that fork at full speed, ignore SIGTERM and each create a
- * session; they exit before their zombies use up all process ids. %s: a first
- * command of the main process, a file that all lock, and a file that says that
- * they have started.
+ * Eight processes that ignore SIGTERM, fork all the time, at full speed before
+ * the grace time is over, and each create a session; they exit before their
+ * zombies use up all process ids. %s: a first command of the main process, a
+ * file that all lock, and a file that says that they have started.
  */
 #define HOST_BOMB                                                              \
     "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \
+    "$fast = (POSIX::times)[0] + 1.5 * sysconf(_SC_CLK_TCK); "                 \
     "for (1 .. 8) { next if fork; $SIG{TERM} = q(IGNORE); "                    \
-    "for (1 .. 1200) { setsid; exit if fork } exit } "                         \
-    "open G, q(>), q(%s); sleep 1000'"
+    "for ($n = 1200; $n > 0;) { setsid; _exit 0 if fork; "                     \
+    "if ((POSIX::times)[0] < $fast) { select undef, undef, undef, 0.02 } "     \
+    "else { $n-- } } _exit 0 } open G, q(>), q(%s); sleep 1000'"
 
 #endif

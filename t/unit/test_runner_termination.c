@@ -371,7 +371,8 @@ test_is_unlocked(const char *path)
     "exec perl -MPOSIX -e '"                                                   \
     "open F, q(>), q(%s); flock F, 2; "                                        \
     "sub run { $SIG{TERM} = q(IGNORE); for (1 .. 300) { setsid; "              \
-    "select undef, undef, undef, 0.02; exit if fork } exec qw(sleep 99) } "    \
+    "select undef, undef, undef, 0.02; _exit 0 if fork } "                     \
+    "exec qw(sleep 99) } "                                                     \
     "$SIG{TERM} = sub { for (1 .. 20) { fork or run } exit }; "                \
     "sleep 1000'"
 
