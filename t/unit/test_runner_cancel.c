@@ -51,11 +51,14 @@ test_fill(void)
     static const char *const limit =
         ",\"timeout_ms\":600000,\"limits\":[{\"name\":\"concurrency\","
         "\"key\":\"k\",\"concurrency\":3,\"queue\":1000}]";
+    char script[256];
+
+    /* Opening a pipe without a writer waits, and needs no other program. */
+    snprintf(script, sizeof(script), "(: <%s) & wait", help_path("pipe"));
 
     while (host.peer.ncalls < CALLS) {
-        (void) host_send(
-            host_sh("sleep 1000 & wait",
-                    test_sent % 4 == 0 ? limit : ",\"timeout_ms\":600000"));
+        (void) host_send(host_sh(
+            script, test_sent % 4 == 0 ? limit : ",\"timeout_ms\":600000"));
         test_sent++;
     }
 }
@@ -160,6 +163,7 @@ HELP_TEST(cancel, "running and waiting")
     uint64_t started;
     burst_t burst;
 
+    CU_ASSERT_FATAL(mkfifo(help_path("pipe"), 0600) == 0);
     wanted = test_wanted();
     started = host.jobs.nstarted;
 
@@ -206,6 +210,7 @@ HELP_TEST(disconnect, "the end of the connection cancels all its calls")
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(unlink(help_path("pipe")) == 0);
 
     for (i = 0; i < n; i++) {
         CU_ASSERT(kill(-pids[i], 0) == -1 && errno == ESRCH);
