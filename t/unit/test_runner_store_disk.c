@@ -166,7 +166,6 @@ HELP_TEST(storm, "a copy made at any time opens and has all acknowledged tasks")
         CU_ASSERT_FATAL(WIFSTOPPED(status));
         last = test_acknowledged(fds[0], last);
         test_copy_store();
-        kill(pid, SIGCONT);
 
         CU_ASSERT_FATAL(test_open("copy", &query) == TG_OK);
         tg_store_query_deinit(&query);
@@ -182,6 +181,7 @@ HELP_TEST(storm, "a copy made at any time opens and has all acknowledged tasks")
         test_close();
         test_is_complete("copy");
         test_remove("copy");
+        kill(pid, SIGCONT);
     }
 
     kill(pid, SIGKILL);
