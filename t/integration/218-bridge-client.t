@@ -3,7 +3,6 @@
 # variables, maps, logs, traces, `clients` and the status; after a reload, with
 # a new server, and after a probe.
 
-use JSON::PP ();
 use Toolgate::Test;
 use Toolgate::Trace;
 
@@ -70,7 +69,7 @@ sub is_known {
     my ($agent, $v, $through) = split /\|/, $want;
     wait_for { last_line('who.log') =~ / \Q$agent\E who "\/p" ok$/ }
         "$name: a format of one's own";
-    my $json = JSON::PP->new->utf8->decode(last_line('calls.json'));
+    my $json = Toolgate::Json::decode(last_line('calls.json'));
     is_deeply [ @$json{qw(client client_version via)} ],
         [ $agent, $v || undef, $through || undef ], "$name: the log";
     return;

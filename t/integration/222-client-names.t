@@ -3,7 +3,6 @@
 # libtoolgate, and clients of dialects without a handshake, by the _meta of
 # their calls.
 
-use JSON::PP ();
 use Toolgate::Test;
 use Toolgate::Host;
 
@@ -27,7 +26,7 @@ sub log_names {
         @lines = split /\n/, slurp("$dir/calls.json") // '';
         return @lines >= $n;
     } 'the log';
-    my $line = JSON::PP->new->utf8->decode($lines[-1]);
+    my $line = Toolgate::Json::decode($lines[-1]);
     return [ @$line{qw(client client_version via)} ];
 }
 

@@ -2,7 +2,6 @@
 # Lines about calls: in the built-in formats and JSON, in configured formats;
 # what they never contain; and which log they go to.
 
-use JSON::PP ();
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 1);
@@ -60,7 +59,7 @@ sub line {
 # Returns the next line of a JSON log.
 sub object {
     my ($name) = @_;
-    return JSON::PP->new->utf8->decode(line($name));
+    return Toolgate::Json::decode(line($name));
 }
 
 sub is_read {
@@ -198,7 +197,7 @@ $tg->connect("$dir/escapes.sock")->call_tool(hi => { x => "\x{e9}$control." });
 my $line = line('escaped.json');
 like $line, qr/"\xc3\xa9\\u007f\\u0085\\u009b\\u200e\\u2028\\u2029
     \\u202e\\u2066\."/x, 'what a terminal acts on is escaped';
-my $read = JSON::PP->new->utf8->decode($line);
+my $read = Toolgate::Json::decode($line);
 is $read->{x}, "\x{e9}$control.", "which is JSON";
 
 # Configured formats: names of a client and of its calls, its id.
@@ -228,7 +227,7 @@ for my $name (qw(calls.log calls.json)) {
 unlike slurp("$dir/$_"), qr/secret/, "no arguments in $_"
     for qw(calls.log calls.json apart.log error.log);
 like slurp("$dir/own.log"), qr/secret/, 'but where a format asks for them';
-my @broken = grep { !eval { JSON::PP->new->utf8->decode($_) } } split /\n/,
+my @broken = grep { !eval { Toolgate::Json::decode($_) } } split /\n/,
     slurp("$dir/calls.json");
 is "@broken", '', 'each line of JSON is JSON';
 

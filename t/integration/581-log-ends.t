@@ -47,7 +47,7 @@ sub line {
     wait_for { substr(slurp($log) // '', $read) =~ /\n/ } "a line: $what";
     my ($line) = substr(slurp($log), $read) =~ /\A([^\n]*)\n/;
     $read += length($line) + 1;
-    return JSON::PP->new->utf8->decode($line);
+    return Toolgate::Json::decode($line);
 }
 
 sub is_line {

@@ -2,7 +2,6 @@
 # The trace of a call in its log line: of one that is answered at once, of one
 # that waits, and of one whose session has moved.
 
-use JSON::PP ();
 use Toolgate::Test;
 use Toolgate::Hang;
 
@@ -30,7 +29,7 @@ my %trace = (_meta => { traceparent => $parent, tracestate => 'a=b' });
 # Returns the logged traces of this tool, in both formats.
 sub traces {
     my ($name) = @_;
-    my @lines = map { JSON::PP->new->utf8->decode($_) }
+    my @lines = map { Toolgate::Json::decode($_) }
         lines_of($tg->dir . '/calls.json');
     my @texts = (slurp($tg->dir . '/calls.text') // '') =~ /^$name (.*)$/mg;
     return [ (map { $_->{trace} } grep { $_->{tool} eq $name } @lines),

@@ -2,7 +2,6 @@
 # Another binary replaces a running NGINX (SIGUSR2), and back: it continues the
 # counters, the log of calls and the trace, while both serve.
 
-use JSON::PP ();
 
 use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
 use Toolgate::Status;
@@ -95,7 +94,7 @@ ends($second);
 
 my %logged;
 $logged{ $_->{tool} }{ $_->{status} }++
-    for grep { defined $_->{tool} } map { JSON::PP->new->utf8->decode($_) }
+    for grep { defined $_->{tool} } map { Toolgate::Json::decode($_) }
     split /\n/, slurp("$dir/calls.log");
 is_deeply \%logged, {
     hi     => { ok        => $calls + 1 },

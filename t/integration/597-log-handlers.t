@@ -73,7 +73,7 @@ sub line {
     wait_for { substr(slurp($log) // '', $read) =~ /\n/ } "a line: $what";
     my ($line) = substr(slurp($log), $read) =~ /\A([^\n]*)\n/;
     $read += length($line) + 1;
-    return JSON::PP->new->utf8->decode($line);
+    return Toolgate::Json::decode($line);
 }
 
 # Compares its end: "NAME STATUS RULE", a method as NAME().
@@ -143,7 +143,7 @@ sub ends_in {
     my ($name) = @_;
     return join ' ', map { "$_->{tool} $_->{status}" }
         grep { $_->{status} ne 'unknown' }
-        map { JSON::PP->new->utf8->decode($_) } lines_of("$dir/$name");
+        map { Toolgate::Json::decode($_) } lines_of("$dir/$name");
 }
 like ends_in('own.json'), qr/^(?:own_echo ok ?){2}$/, 'the log of a block';
 is ends_in('ask.json'), 'own_error program', 'that of a tool in it';

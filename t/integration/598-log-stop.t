@@ -2,7 +2,6 @@
 # A worker that is stopped at once (SIGTERM) waits for no call: each has its
 # line, after the buffered ones, and is counted as such.
 
-use JSON::PP ();
 use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Status;
@@ -52,7 +51,7 @@ sub calls {
 # Compares the lines about the calls with this number in both logs.
 sub are_logged {
     my ($n, $what) = @_;
-    my @lines = map { JSON::PP->new->utf8->decode($_) } lines('calls.json');
+    my @lines = map { Toolgate::Json::decode($_) } lines('calls.json');
     my @mine = splice @lines, -5;
     is_deeply [ map { ($_->{tool} // "$_->{method}()") . " $_->{status}" }
             @mine ],

@@ -3,7 +3,6 @@
 # the rule `runner`, which is logged and in the error; when NGINX is stopped,
 # each of the others has its line.
 
-use JSON::PP ();
 use Toolgate::Test;
 use Toolgate::Status;
 
@@ -20,7 +19,7 @@ END
 # Returns the log's lines, with their numbers.
 sub lines {
     my %lines;
-    my @lines = map { JSON::PP->new->utf8->decode($_) } grep {/\}\z/}
+    my @lines = map { Toolgate::Json::decode($_) } grep {/\}\z/}
         lines_of($log);
     $lines{ join ' ', $_->{status}, $_->{rule} // '-' }++ for @lines;
     return \%lines;

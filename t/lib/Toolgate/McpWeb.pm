@@ -9,12 +9,11 @@ use Cwd qw(abs_path);
 use Carp qw(croak);
 use File::Basename qw(dirname);
 use IO::Socket::INET;
-use JSON::PP ();
 use Toolgate::Guard;
+use Toolgate::Json;
 use Toolgate::Util;
 
 my $program = abs_path(dirname(__FILE__) . '/../../servers/mcp_http.pl');
-my $json = JSON::PP->new->utf8;
 my $n = 0;
 
 # See there for its options.
@@ -58,8 +57,9 @@ sub url { return "http://127.0.0.1:$_[0]{port}/mcp" }
 # those with this method of MCP or of HTTP.
 sub requests {
     my ($self, $of) = @_;
-    my @all = map { $json->decode($_) } lines_of("$self->{dir}/requests");
-    $_->{message} = eval { $json->decode($_->{body}) } for @all;
+    my @all =
+        map { Toolgate::Json::decode($_) } lines_of("$self->{dir}/requests");
+    $_->{message} = eval { Toolgate::Json::decode($_->{body}) } for @all;
     return grep {
         !defined $of
             || ($_->{message} && ($_->{message}{method} // '') eq $of)

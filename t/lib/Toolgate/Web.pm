@@ -25,12 +25,10 @@ use Carp qw(croak);
 use Compress::Zlib ();
 use IO::Select;
 use IO::Socket::INET;
-use JSON::PP ();
 use POSIX ();
 use Toolgate::Guard;
+use Toolgate::Json;
 use Toolgate::Util;
-
-my $json = JSON::PP->new->canonical->utf8;
 
 sub new {
     my ($class, $tg, %option) = @_;
@@ -69,7 +67,7 @@ sub url { return "http://127.0.0.1:$_[0]{port}" . ($_[1] // '') }
 # Returns the requests so far, as of /echo, with the connection's number.
 sub requests {
     my ($self) = @_;
-    return map { $json->decode($_) }
+    return map { Toolgate::Json::decode($_) }
         lines_of("$self->{dir}/requests.$self->{port}");
 }
 
@@ -137,7 +135,7 @@ sub read_request {
 sub remember {
     my ($self, $request) = @_;
     open my $fh, '>>:raw', "$self->{dir}/requests.$self->{port}" or die;
-    syswrite $fh, $json->encode($request) . "\n";
+    syswrite $fh, Toolgate::Json::encode($request) . "\n";
     close $fh;
 }
 
@@ -160,7 +158,8 @@ sub decoded { return $_[0] =~ s/%(..)/chr hex $1/ger }
 
 sub serve_echo {
     my ($self, $socket, $rest, $request) = @_;
-    return reply($socket, 200, 'application/json', $json->encode($request));
+    return reply($socket, 200, 'application/json',
+        Toolgate::Json::encode($request));
 }
 
 sub serve_status {
