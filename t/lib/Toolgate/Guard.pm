@@ -55,27 +55,27 @@ sub root { return $root }
 
 # Returns every live process below the guard except the test, with orphans.
 sub processes {
-    my (%parent, %found);
-    opendir my $dir, '/proc' or die "/proc: $!";
-    for my $pid (grep {/^\d+$/} readdir $dir) {
-        my $stat = slurp("/proc/$pid/stat") // next;
-        my ($state, $ppid) = $stat =~ /.*\) (\S) (\d+)/s or next;
-        $parent{$pid} = $ppid if $state !~ /[ZX]/;
-    }
-    for my $pid (keys %parent) {
-        next if $pid == $$ || $pid == $guard;
-        my $up = $pid;
-        # They were read one by one: reused pids may make a circle.
-        my $steps = keys %parent;
-        $up = $parent{$up}
-            while $up && $up != $guard && exists $parent{$up} && $steps--;
-        next if !$up || $up != $guard;
-        my $command = slurp("/proc/$pid/cmdline") // next;
-        $command =~ tr/\0/ /;
-        $command =~ s/\s+$//;
-        $found{$pid} = $command;
+    my (%seen, %found);
+    # Again at the end: orphans may have come to the guard.
+    while (my @queue = grep { !$seen{$_}++ } children($guard)) {
+        while (my $pid = shift @queue) {
+            push @queue, grep { !$seen{$_}++ } children($pid);
+            my $stat = slurp("/proc/$pid/stat") // next;
+            next if $pid == $$ || $stat =~ /.*\) [ZX]/s;
+            my $command = slurp("/proc/$pid/cmdline") // next;
+            $command =~ tr/\0/ /;
+            $command =~ s/\s+$//;
+            $found{$pid} = $command;
+        }
     }
     return \%found;
+}
+
+sub children {
+    my ($pid) = @_;
+    opendir my $dir, "/proc/$pid/task" or return;
+    return map { split ' ', slurp("/proc/$pid/task/$_/children") // '' }
+        grep {/^\d+$/} readdir $dir;
 }
 
 sub slurp {
@@ -89,6 +89,8 @@ sub slurp {
 sub start {
     my ($timeout) = @_;
     return if $guard || $^C;
+    die "the kernel has no CONFIG_PROC_CHILDREN\n"
+        if !-e "/proc/$$/task/$$/children";
 
     $root = File::Temp::mkdtemp('/tmp/tg.XXXXXX');
     chmod 0755, $root;

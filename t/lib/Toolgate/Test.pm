@@ -242,6 +242,7 @@ sub start {
     my $ok = eval {
         wait_for {
             die "NGINX ended at once\n" if !$self->is_running;
+            return 0 if $socket && !-e $socket;
             return 0 if $self->worker_pids < $self->{expected};
             return !$socket || is_listening($socket);
         } "NGINX to listen on $socket";
@@ -551,9 +552,8 @@ sub end_processes {
     my $left;
     while (%{ $left = Toolgate::Guard::processes() } && time < $deadline) {
         # One may have been starting when the workers ended.
-        for my $pid (grep { !$asked{$_}++ } Toolgate::Test->runner_pids) {
-            kill TERM => $pid;
-        }
+        kill TERM => $_
+            for grep { is_runner($_) && !$asked{$_}++ } keys %$left;
         select undef, undef, undef, 0.02;
     }
     return if !%$left;
