@@ -29,56 +29,6 @@ struct tg_worker_conn_s {
     int is_logging; /* writes the runner's messages to NGINX's log */
 };
 
-static void tg_worker_handle_log(tg_jobs_t *jobs, tg_peer_t *peer,
-                                 tg_request_t *request);
-static void tg_worker_handle_status(tg_jobs_t *jobs, tg_peer_t *peer,
-                                    tg_request_t *request);
-static void tg_worker_handle_mcp_watch(tg_jobs_t *jobs, tg_peer_t *peer,
-                                       tg_request_t *request);
-static void tg_worker_handle_mcp_unwatch(tg_jobs_t *jobs, tg_peer_t *peer,
-                                         tg_request_t *request);
-static void tg_worker_handle_mcp_leave(tg_jobs_t *jobs, tg_peer_t *peer,
-                                       tg_request_t *request);
-static void tg_worker_handle_task_open(tg_jobs_t *jobs, tg_peer_t *peer,
-                                       tg_request_t *request);
-static void tg_worker_handle_task_stop(tg_jobs_t *jobs, tg_peer_t *peer,
-                                       tg_request_t *request);
-static void tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer,
-                                  tg_request_t *request);
-
-/* Methods, each with a job type and its host, or with a handler. */
-#define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
-static const struct {
-    const char *name;
-    const tg_job_type_t *type;
-    size_t host;
-    void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
-} tg_worker_methods[] = {
-    { "exec", &tg_exec_job_type, TG_WORKER_HOST(programs), NULL },
-    { "http", &tg_http_job_type, TG_WORKER_HOST(http), NULL },
-    { "mcp_call", &tg_mcp_job_type, TG_WORKER_HOST(servers), NULL },
-    { "output", &tg_output_pager_job_type, TG_WORKER_HOST(output_store), NULL },
-    { "place", &tg_slot_job_type, 0, NULL },
-    { "store_output", &tg_output_store_job_type, 0, NULL },
-    { "task", &tg_task_job_type, TG_WORKER_HOST(tasks), NULL },
-    { "task_open", NULL, 0, tg_worker_handle_task_open },
-    { "task_stop", NULL, 0, tg_worker_handle_task_stop },
-    { "release", NULL, 0, tg_jobs_detach_call },
-    { "adopt", NULL, 0, tg_jobs_attach_call },
-    { "leave", NULL, 0, tg_relayed_call_register },
-    { "tell", NULL, 0, tg_relayed_call_update_progress },
-    { "finish", NULL, 0, tg_relayed_call_finish },
-    { "mcp_watch", NULL, 0, tg_worker_handle_mcp_watch },
-    { "mcp_unwatch", NULL, 0, tg_worker_handle_mcp_unwatch },
-    { "mcp_leave", NULL, 0, tg_worker_handle_mcp_leave },
-    { "told", NULL, 0, tg_worker_handle_told },
-    { "status", NULL, 0, tg_worker_handle_status },
-    { "log", NULL, 0, tg_worker_handle_log },
-};
-
-#define TG_WORKER_METHODS                                                      \
-    (sizeof(tg_worker_methods) / sizeof(tg_worker_methods[0]))
-
 static void
 tg_worker_handle_log(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
@@ -122,56 +72,43 @@ tg_worker_handle_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     tg_buf_deinit(&json);
 }
 
-static tg_mcp_servers_t *
-tg_worker_get_mcp_servers(const tg_peer_t *peer)
-{
-    return &((tg_worker_conn_t *) peer->host)->workers->servers;
-}
+/* Methods, each with a job type and its host, or with a handler. */
+#define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
+static const struct {
+    const char *name;
+    const tg_job_type_t *type;
+    size_t host;
+    void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+    void (*handle_mcp)(tg_mcp_servers_t *servers, tg_peer_t *peer,
+                       tg_request_t *request);
+    void (*handle_task)(tg_tasks_t *tasks, tg_peer_t *peer,
+                        tg_request_t *request);
+} tg_worker_methods[] = {
+    { "exec", &tg_exec_job_type, .host = TG_WORKER_HOST(programs) },
+    { "http", &tg_http_job_type, .host = TG_WORKER_HOST(http) },
+    { "mcp_call", &tg_mcp_job_type, .host = TG_WORKER_HOST(servers) },
+    { "output", &tg_output_pager_job_type,
+      .host = TG_WORKER_HOST(output_store) },
+    { "place", .type = &tg_slot_job_type },
+    { "store_output", .type = &tg_output_store_job_type },
+    { "task", &tg_task_job_type, .host = TG_WORKER_HOST(tasks) },
+    { "task_open", .handle_task = tg_tasks_configure },
+    { "task_stop", .handle_task = tg_tasks_on_nginx_exit },
+    { "release", .handle = tg_jobs_detach_call },
+    { "adopt", .handle = tg_jobs_attach_call },
+    { "leave", .handle = tg_relayed_call_register },
+    { "tell", .handle = tg_relayed_call_update_progress },
+    { "finish", .handle = tg_relayed_call_finish },
+    { "mcp_watch", .handle_mcp = tg_mcp_servers_subscribe },
+    { "mcp_unwatch", .handle_mcp = tg_mcp_servers_unsubscribe },
+    { "mcp_leave", .handle_mcp = tg_mcp_servers_shutdown_conn },
+    { "told", .handle_mcp = tg_mcp_server_request_on_response },
+    { "status", .handle = tg_worker_handle_status },
+    { "log", .handle = tg_worker_handle_log },
+};
 
-static void
-tg_worker_handle_mcp_watch(tg_jobs_t *jobs, tg_peer_t *peer,
-                           tg_request_t *request)
-{
-    tg_mcp_servers_subscribe(tg_worker_get_mcp_servers(peer), peer, request);
-}
-
-static void
-tg_worker_handle_mcp_unwatch(tg_jobs_t *jobs, tg_peer_t *peer,
-                             tg_request_t *request)
-{
-    tg_mcp_servers_unsubscribe(tg_worker_get_mcp_servers(peer), peer, request);
-}
-
-static void
-tg_worker_handle_mcp_leave(tg_jobs_t *jobs, tg_peer_t *peer,
-                           tg_request_t *request)
-{
-    tg_mcp_servers_shutdown_conn(tg_worker_get_mcp_servers(peer), peer,
-                                 request);
-}
-
-static void
-tg_worker_handle_task_open(tg_jobs_t *jobs, tg_peer_t *peer,
-                           tg_request_t *request)
-{
-    tg_tasks_configure(&((tg_worker_conn_t *) peer->host)->workers->tasks, peer,
-                       request);
-}
-
-static void
-tg_worker_handle_task_stop(tg_jobs_t *jobs, tg_peer_t *peer,
-                           tg_request_t *request)
-{
-    tg_tasks_on_nginx_exit(&((tg_worker_conn_t *) peer->host)->workers->tasks,
-                           peer, request);
-}
-
-static void
-tg_worker_handle_told(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_mcp_server_request_on_response(tg_worker_get_mcp_servers(peer), peer,
-                                      request);
-}
+#define TG_WORKER_METHODS                                                      \
+    (sizeof(tg_worker_methods) / sizeof(tg_worker_methods[0]))
 
 static void
 tg_worker_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
@@ -186,6 +123,10 @@ tg_worker_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
         tg_jobs_handle_call(&workers->jobs, tg_worker_methods[i].type,
                             (char *) workers + tg_worker_methods[i].host, peer,
                             request);
+    } else if (tg_worker_methods[i].handle_mcp != NULL) {
+        tg_worker_methods[i].handle_mcp(&workers->servers, peer, request);
+    } else if (tg_worker_methods[i].handle_task != NULL) {
+        tg_worker_methods[i].handle_task(&workers->tasks, peer, request);
     } else {
         tg_worker_methods[i].handle(&workers->jobs, peer, request);
     }
@@ -331,34 +272,28 @@ tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
 
 /* --- conditions for jobs --- */
 
+static size_t
+tg_worker_get_backlog(const tg_peer_t *peer)
+{
+    return tg_uv_conn_get_backlog(&((tg_worker_conn_t *) peer->host)->conn);
+}
+
 static int
 tg_worker_can_start(void *host, tg_peer_t *peer)
 {
-    tg_worker_conn_t *worker;
-
-    worker = peer->host;
-
-    return tg_uv_conn_get_backlog(&worker->conn) < TG_WORKER_START_BACKLOG;
+    return tg_worker_get_backlog(peer) < TG_WORKER_START_BACKLOG;
 }
 
 static int
 tg_worker_can_notify(void *host, tg_peer_t *peer)
 {
-    tg_worker_conn_t *worker;
-
-    worker = peer->host;
-
-    return tg_uv_conn_get_backlog(&worker->conn) < TG_WORKER_NOTIFY_BACKLOG;
+    return tg_worker_get_backlog(peer) < TG_WORKER_NOTIFY_BACKLOG;
 }
 
 static int
 tg_worker_can_respond(void *host, tg_peer_t *peer)
 {
-    tg_worker_conn_t *worker;
-
-    worker = peer->host;
-
-    return tg_uv_conn_get_backlog(&worker->conn) < TG_WORKER_RESPONSE_BACKLOG;
+    return tg_worker_get_backlog(peer) < TG_WORKER_RESPONSE_BACKLOG;
 }
 
 static void
