@@ -9,91 +9,34 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    TG_OPTION_CA,
-    TG_OPTION_CERTIFICATE,
-    TG_OPTION_CONNECT_TIMEOUT,
-    TG_OPTION_GRACE,
-    TG_OPTION_KEY,
-    TG_OPTION_LOOP,
-    TG_OPTION_MAX_FRAME,
-    TG_OPTION_NAME,
-    TG_OPTION_TIMEOUT,
-    TG_OPTION_TLS_NAME,
-    TG_OPTION_VERSION
-};
-
-static const char *const tg_client_options[] = {
-    [TG_OPTION_CA] = "ca",
-    [TG_OPTION_CERTIFICATE] = "certificate",
-    [TG_OPTION_CONNECT_TIMEOUT] = "connect_timeout",
-    [TG_OPTION_GRACE] = "grace",
-    [TG_OPTION_KEY] = "key",
-    [TG_OPTION_LOOP] = "loop",
-    [TG_OPTION_MAX_FRAME] = "max_frame",
-    [TG_OPTION_NAME] = "name",
-    [TG_OPTION_TIMEOUT] = "timeout",
-    [TG_OPTION_TLS_NAME] = "tls_name",
-    [TG_OPTION_VERSION] = "version",
-    [TG_OPTION_VERSION + 1] = NULL,
-};
-
-/* Sets the name or version for clientInfo; max is what servers keep. */
+/* Sets the name or version for clientInfo, up to the length servers keep. */
 static int
-tg_client_set_identity(const char *option, const char *value, size_t max,
-                       char **text)
+tg_client_set_identity(const tg_option_t *option, const char *value,
+                       void *object)
 {
     size_t len;
 
     len = strlen(value);
 
-    if (len == 0 || len > max || !tg_utf8_is_valid(tg_str(value, len))) {
+    if (len == 0 || len > option->max || !tg_utf8_is_valid(tg_str(value, len)))
+    {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
                                 "\"%s\" must be 1 to %zu bytes of UTF-8",
-                                option, max);
+                                option->name, (size_t) option->max);
     }
 
-    return tg_option_set_text(value, text);
+    return tg_option_set_string(option, value, object);
 }
 
 static int
-tg_client_set_option(toolgate_client_t *client, int option, const char *value)
+tg_client_set_loop(const tg_option_t *option, const char *value, void *object)
 {
     static const char *const loops[] = { "thread", "fd", NULL };
-    tg_client_config_t *conf;
-    const char *name;
+    toolgate_client_t *client;
     int rc, word;
 
-    name = tg_client_options[option];
-    conf = &client->conf;
-
-    switch (option) {
-    case TG_OPTION_CA:
-        return tg_option_set_text(value, &client->ca);
-    case TG_OPTION_CERTIFICATE:
-        return tg_option_set_text(value, &client->certificate);
-    case TG_OPTION_CONNECT_TIMEOUT:
-        return tg_option_parse_time(name, value, &conf->connect_timeout);
-    case TG_OPTION_GRACE:
-        return tg_option_parse_time(name, value, &conf->grace);
-    case TG_OPTION_KEY:
-        return tg_option_set_text(value, &client->key);
-    case TG_OPTION_MAX_FRAME:
-        return tg_option_parse_size(name, value, TG_MAX_FRAME_MIN,
-                                    TG_MAX_FRAME_MAX, &conf->max_frame);
-    case TG_OPTION_NAME:
-        return tg_client_set_identity(name, value, TG_CLIENT_NAME_MAX,
-                                      &client->name);
-    case TG_OPTION_TIMEOUT:
-        return tg_option_parse_time(name, value, &conf->timeout);
-    case TG_OPTION_TLS_NAME:
-        return tg_option_set_text(value, &client->tls_name);
-    case TG_OPTION_VERSION:
-        return tg_client_set_identity(name, value, TG_CLIENT_VERSION_MAX,
-                                      &client->version);
-    default:
-        rc = tg_option_parse_word(name, value, loops, &word);
-    }
+    client = object;
+    rc = tg_option_parse_word(option->name, value, loops, &word);
 
     if (rc == 0) {
         client->loop = word == 1 ? TG_LOOP_FD : TG_LOOP_THREAD;
@@ -102,6 +45,27 @@ tg_client_set_option(toolgate_client_t *client, int option, const char *value)
 
     return rc;
 }
+
+#define TG_CLIENT_MEMBER(member) offsetof(toolgate_client_t, member), 0, 0
+static const tg_option_t tg_client_options[] = {
+    { "ca", tg_option_set_string, TG_CLIENT_MEMBER(ca) },
+    { "certificate", tg_option_set_string, TG_CLIENT_MEMBER(certificate) },
+    { "connect_timeout", tg_option_set_time,
+      TG_CLIENT_MEMBER(conf.connect_timeout) },
+    { "grace", tg_option_set_time, TG_CLIENT_MEMBER(conf.grace) },
+    { "key", tg_option_set_string, TG_CLIENT_MEMBER(key) },
+    { "loop", tg_client_set_loop, 0, 0, 0 },
+    { "max_frame", tg_option_set_size,
+      offsetof(toolgate_client_t, conf.max_frame), TG_MAX_FRAME_MIN,
+      TG_MAX_FRAME_MAX },
+    { "name", tg_client_set_identity, offsetof(toolgate_client_t, name), 1,
+      TG_CLIENT_NAME_MAX },
+    { "timeout", tg_option_set_time, TG_CLIENT_MEMBER(conf.timeout) },
+    { "tls_name", tg_option_set_string, TG_CLIENT_MEMBER(tls_name) },
+    { "version", tg_client_set_identity, offsetof(toolgate_client_t, version),
+      1, TG_CLIENT_VERSION_MAX },
+    { NULL, NULL, 0, 0, 0 },
+};
 
 /* Acquires the lock, or returns TOOLGATE_ERR_STATE if the client is open. */
 static int
@@ -127,16 +91,11 @@ toolgate_client_set(toolgate_client_t *client, const char *option,
 {
     int i, rc;
 
-    if (option == NULL || value == NULL) {
-        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "an option needs a value");
-    }
-
-    i = tg_option_find(option, tg_client_options);
+    i = tg_option_find_in(tg_client_options, option, value);
     rc = i < 0 ? i : tg_client_lock_if_closed(client);
 
     if (rc == 0) {
-        rc = tg_client_set_option(client, i, value);
+        rc = tg_client_options[i].set(&tg_client_options[i], value, client);
         tg_lib_unlock();
     }
 

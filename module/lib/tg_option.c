@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/* Maximum number of options of an object. */
+#define TG_OPTIONS_MAX 16
 /* Largest time in ms: ten years; a longer one is an error. */
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 
@@ -177,4 +179,48 @@ tg_option_find(const char *option, const char *const *names)
                : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
                                   "unknown option \"%s\"; see docs/library.md",
                                   option);
+}
+
+int
+tg_option_find_in(const tg_option_t *options, const char *name,
+                  const char *value)
+{
+    const char *names[TG_OPTIONS_MAX + 1];
+    size_t n;
+
+    if (name == NULL || value == NULL) {
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "an option needs a value");
+    }
+
+    for (n = 0; n < TG_OPTIONS_MAX && options[n].name != NULL; n++) {
+        names[n] = options[n].name;
+    }
+
+    names[n] = NULL;
+
+    return tg_option_find(name, names);
+}
+
+int
+tg_option_set_time(const tg_option_t *option, const char *value, void *object)
+{
+    return tg_option_parse_time(option->name, value,
+                                (uint64_t *) (void *) ((char *) object
+                                                       + option->offset));
+}
+
+int
+tg_option_set_size(const tg_option_t *option, const char *value, void *object)
+{
+    return tg_option_parse_size(option->name, value, option->min, option->max,
+                                (uint64_t *) (void *) ((char *) object
+                                                       + option->offset));
+}
+
+int
+tg_option_set_string(const tg_option_t *option, const char *value, void *object)
+{
+    return tg_option_set_text(value, (char **) (void *) ((char *) object
+                                                         + option->offset));
 }

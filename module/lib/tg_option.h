@@ -22,6 +22,32 @@ int tg_option_parse_size(const char *option, const char *text, uint64_t least,
 int tg_option_parse_word(const char *option, const char *text,
                          const char *const *words, int *value);
 
+/* An option of an object. */
+typedef struct tg_option_s tg_option_t;
+
+struct tg_option_s {
+    const char *name; /* NULL: end of the options */
+    /* Sets the member at offset. Returns 0 or an error. */
+    int (*set)(const tg_option_t *option, const char *value, void *object);
+    size_t offset;
+    uint64_t min; /* bounds of a size, or of the length of a text */
+    uint64_t max;
+};
+
+/*
+ * Returns the index of an option that is to be set to a value, or
+ * TOOLGATE_ERR_ARGUMENT.
+ */
+int tg_option_find_in(const tg_option_t *options, const char *name,
+                      const char *value);
+
+int tg_option_set_time(const tg_option_t *option, const char *value,
+                       void *object);
+int tg_option_set_size(const tg_option_t *option, const char *value,
+                       void *object);
+int tg_option_set_string(const tg_option_t *option, const char *value,
+                         void *object);
+
 /* Replaces *text with a copy of value and frees the old string. */
 int tg_option_set_text(const char *value, char **text);
 

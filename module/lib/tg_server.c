@@ -16,67 +16,37 @@
 #define TG_FRAME_TIMEOUT_DEFAULT 60000
 #define TG_SEND_TIMEOUT_DEFAULT 60000
 
-enum {
-    TG_OPTION_BRIDGE,
-    TG_OPTION_DIRECTORY,
-    TG_OPTION_FRAME_TIMEOUT,
-    TG_OPTION_IDLE_TIMEOUT,
-    TG_OPTION_INSTRUCTIONS,
-    TG_OPTION_LOOP,
-    TG_OPTION_MAX_CLIENTS,
-    TG_OPTION_MAX_FRAME,
-    TG_OPTION_MAX_INFLIGHT,
-    TG_OPTION_PROTOCOL,
-    TG_OPTION_SEND_TIMEOUT,
-    TG_OPTION_TRANSPORT,
-    TG_OPTION_VERSION
-};
-
-static const char *const tg_server_options[] = {
-    [TG_OPTION_BRIDGE] = "bridge",
-    [TG_OPTION_DIRECTORY] = "directory",
-    [TG_OPTION_FRAME_TIMEOUT] = "frame_timeout",
-    [TG_OPTION_IDLE_TIMEOUT] = "idle_timeout",
-    [TG_OPTION_INSTRUCTIONS] = "instructions",
-    [TG_OPTION_LOOP] = "loop",
-    [TG_OPTION_MAX_CLIENTS] = "max_clients",
-    [TG_OPTION_MAX_FRAME] = "max_frame",
-    [TG_OPTION_MAX_INFLIGHT] = "max_inflight",
-    [TG_OPTION_PROTOCOL] = "protocol",
-    [TG_OPTION_SEND_TIMEOUT] = "send_timeout",
-    [TG_OPTION_TRANSPORT] = "transport",
-    [TG_OPTION_VERSION] = "version",
-    [TG_OPTION_VERSION + 1] = NULL,
-};
-
 static int
-tg_server_set_text(const char *option, const char *value, char **text)
+tg_server_set_text(const tg_option_t *option, const char *value, void *object)
 {
     return tg_utf8_is_valid(tg_str_from_cstr(value))
-               ? tg_option_set_text(value, text)
+               ? tg_option_set_string(option, value, object)
                : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "\"%s\" must be UTF-8",
-                                  option);
+                                  option->name);
 }
 
 /* Sets a path, which must be absolute, as the working directory may change. */
 static int
-tg_server_set_path(const char *option, const char *value, char **text)
+tg_server_set_path(const tg_option_t *option, const char *value, void *object)
 {
     return value[0] == '/'
-               ? tg_server_set_text(option, value, text)
+               ? tg_server_set_text(option, value, object)
                : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
                                   "\"%s\" must be a path that begins with "
                                   "a slash; not \"%s\"",
-                                  option, value);
+                                  option->name, value);
 }
 
 static int
-tg_server_set_transport(toolgate_server_t *server, const char *value)
+tg_server_set_transport(const tg_option_t *option, const char *value,
+                        void *object)
 {
     static const char *const words[] = { "auto", "stdio", "sdk", NULL };
+    toolgate_server_t *server;
     int rc, word;
 
-    rc = tg_option_parse_word("transport", value, words, &word);
+    server = object;
+    rc = tg_option_parse_word(option->name, value, words, &word);
 
     if (rc == 0) {
         server->transport = word == 2 ? TG_SERVER_TRANSPORT_SDK
@@ -87,12 +57,14 @@ tg_server_set_transport(toolgate_server_t *server, const char *value)
 }
 
 static int
-tg_server_set_loop(toolgate_server_t *server, const char *value)
+tg_server_set_loop(const tg_option_t *option, const char *value, void *object)
 {
     static const char *const words[] = { "thread", "fd", NULL };
+    toolgate_server_t *server;
     int rc, word;
 
-    rc = tg_option_parse_word("loop", value, words, &word);
+    server = object;
+    rc = tg_option_parse_word(option->name, value, words, &word);
 
     if (rc == 0) {
         server->loop = word == 1 ? TG_LOOP_FD : TG_LOOP_THREAD;
@@ -103,7 +75,8 @@ tg_server_set_loop(toolgate_server_t *server, const char *value)
 }
 
 static int
-tg_server_set_dialect(toolgate_server_t *server, const char *value)
+tg_server_set_dialect(const tg_option_t *option, const char *value,
+                      void *object)
 {
     const char *words[TG_DIALECT_COUNT + 1];
     int i, rc, word;
@@ -113,10 +86,10 @@ tg_server_set_dialect(toolgate_server_t *server, const char *value)
     }
 
     words[i] = NULL;
-    rc = tg_option_parse_word("protocol", value, words, &word);
+    rc = tg_option_parse_word(option->name, value, words, &word);
 
     if (rc == 0) {
-        server->conf.dialect = (tg_dialect_t) word;
+        ((toolgate_server_t *) object)->conf.dialect = (tg_dialect_t) word;
     }
 
     return rc;
@@ -124,57 +97,41 @@ tg_server_set_dialect(toolgate_server_t *server, const char *value)
 
 /* Sets the directory; the files get new names in the new directory. */
 static int
-tg_server_set_directory(toolgate_server_t *server, const char *value)
+tg_server_set_directory(const tg_option_t *option, const char *value,
+                        void *object)
 {
     int rc;
 
-    rc = tg_server_set_path("directory", value, &server->directory);
-    server->has_files &= rc != 0;
+    rc = tg_server_set_path(option, value, object);
+    ((toolgate_server_t *) object)->has_files &= rc != 0;
 
     return rc;
 }
 
-static int
-tg_server_set_option(toolgate_server_t *server, int option, const char *value)
-{
-    const char *name;
-    tg_server_config_t *conf;
-
-    name = tg_server_options[option];
-    conf = &server->conf;
-
-    switch (option) {
-    case TG_OPTION_BRIDGE:
-        return tg_server_set_path(name, value, &server->bridge);
-    case TG_OPTION_DIRECTORY:
-        return tg_server_set_directory(server, value);
-    case TG_OPTION_FRAME_TIMEOUT:
-        return tg_option_parse_time(name, value, &conf->frame_timeout);
-    case TG_OPTION_IDLE_TIMEOUT:
-        return tg_option_parse_time(name, value, &conf->idle_timeout);
-    case TG_OPTION_INSTRUCTIONS:
-        return tg_server_set_text(name, value, &server->instructions);
-    case TG_OPTION_LOOP:
-        return tg_server_set_loop(server, value);
-    case TG_OPTION_MAX_CLIENTS:
-        return tg_option_parse_size(name, value, 1, TG_MAX_CLIENTS_LIMIT,
-                                    &conf->max_clients);
-    case TG_OPTION_MAX_FRAME:
-        return tg_option_parse_size(name, value, TG_MAX_FRAME_MIN,
-                                    TG_MAX_FRAME_MAX, &conf->max_frame);
-    case TG_OPTION_MAX_INFLIGHT:
-        return tg_option_parse_size(name, value, 1, TG_MAX_INFLIGHT_LIMIT,
-                                    &conf->max_inflight);
-    case TG_OPTION_PROTOCOL:
-        return tg_server_set_dialect(server, value);
-    case TG_OPTION_SEND_TIMEOUT:
-        return tg_option_parse_time(name, value, &conf->send_timeout);
-    case TG_OPTION_TRANSPORT:
-        return tg_server_set_transport(server, value);
-    default:
-        return tg_server_set_text(name, value, &server->version);
-    }
-}
+#define TG_SERVER_MEMBER(member) offsetof(toolgate_server_t, member)
+#define TG_SERVER_UNBOUNDED(member) TG_SERVER_MEMBER(member), 0, 0
+static const tg_option_t tg_server_options[] = {
+    { "bridge", tg_server_set_path, TG_SERVER_UNBOUNDED(bridge) },
+    { "directory", tg_server_set_directory, TG_SERVER_UNBOUNDED(directory) },
+    { "frame_timeout", tg_option_set_time,
+      TG_SERVER_UNBOUNDED(conf.frame_timeout) },
+    { "idle_timeout", tg_option_set_time,
+      TG_SERVER_UNBOUNDED(conf.idle_timeout) },
+    { "instructions", tg_server_set_text, TG_SERVER_UNBOUNDED(instructions) },
+    { "loop", tg_server_set_loop, 0, 0, 0 },
+    { "max_clients", tg_option_set_size, TG_SERVER_MEMBER(conf.max_clients), 1,
+      TG_MAX_CLIENTS_LIMIT },
+    { "max_frame", tg_option_set_size, TG_SERVER_MEMBER(conf.max_frame),
+      TG_MAX_FRAME_MIN, TG_MAX_FRAME_MAX },
+    { "max_inflight", tg_option_set_size, TG_SERVER_MEMBER(conf.max_inflight),
+      1, TG_MAX_INFLIGHT_LIMIT },
+    { "protocol", tg_server_set_dialect, 0, 0, 0 },
+    { "send_timeout", tg_option_set_time,
+      TG_SERVER_UNBOUNDED(conf.send_timeout) },
+    { "transport", tg_server_set_transport, 0, 0, 0 },
+    { "version", tg_server_set_text, TG_SERVER_UNBOUNDED(version) },
+    { NULL, NULL, 0, 0, 0 },
+};
 
 int
 tg_server_check_process(const toolgate_server_t *server)
@@ -204,12 +161,7 @@ toolgate_set(toolgate_server_t *server, const char *option, const char *value)
 {
     int i, rc;
 
-    if (option == NULL || value == NULL) {
-        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "an option needs a value");
-    }
-
-    i = tg_option_find(option, tg_server_options);
+    i = tg_option_find_in(tg_server_options, option, value);
 
     if (i < 0) {
         return i;
@@ -217,7 +169,9 @@ toolgate_set(toolgate_server_t *server, const char *option, const char *value)
 
     tg_lib_lock();
     rc = tg_server_check_stopped(server);
-    rc = rc == 0 ? tg_server_set_option(server, i, value) : rc;
+    rc = rc == 0
+             ? tg_server_options[i].set(&tg_server_options[i], value, server)
+             : rc;
     tg_lib_unlock();
 
     return rc;
