@@ -55,7 +55,4 @@ void tg_server_register(toolgate_server_t *server);
 /* Requires tg_lib_lock(). */
 void tg_server_unregister(toolgate_server_t *server);
 
-/* Joins the thread, except in a callback. The lock must not be held. */
-void tg_server_join_runtime(toolgate_server_t *server);
-
 #endif

@@ -118,7 +118,7 @@ toolgate_start(toolgate_server_t *server)
     tg_runtime_t *runtime;
     int rc;
 
-    tg_server_join_runtime(server);
+    tg_runtime_join(&server->ended);
     tg_lib_lock();
 
     if (server->runtime != NULL) {
@@ -149,12 +149,6 @@ toolgate_start(toolgate_server_t *server)
     }
 
     return rc;
-}
-
-void
-tg_server_join_runtime(toolgate_server_t *server)
-{
-    tg_runtime_join(&server->ended);
 }
 
 /*
@@ -195,7 +189,7 @@ toolgate_stop(toolgate_server_t *server)
         tg_runtime_stop_in_caller(runtime);
     }
 
-    tg_server_join_runtime(server);
+    tg_runtime_join(&server->ended);
 
     return rc;
 }
