@@ -208,7 +208,7 @@ test_interrupt(int64_t id)
 {
     tg_store_query_t query;
 
-    test_begin(&query, TG_STORE_FINISH);
+    test_begin(&query, TG_STORE_INTERRUPT);
     query.id = id;
     query.state = TG_TASK_QUEUED;
     query.output = TG_STR("o");

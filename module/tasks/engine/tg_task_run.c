@@ -111,7 +111,10 @@ tg_task_store_end(tg_task_t *task)
     }
 
     query = &task->finish;
-    tg_store_query_init(query, TG_STORE_FINISH, tg_task_on_end_stored, task);
+    tg_store_query_init(query,
+                        task->state == TG_TASK_QUEUED ? TG_STORE_INTERRUPT
+                                                      : TG_STORE_FINISH,
+                        tg_task_on_end_stored, task);
     tg_buf_reset(&task->tail, 0);
     tg_task_append_tail(&task->tail, &task->combined_tail);
     query->id = task->id;

@@ -98,11 +98,15 @@ typedef enum {
 
     /*
      * Ends the running task `id` at `now` with state, pid, result,
-     * result_format, error and output. TG_TASK_QUEUED interrupts the task;
-     * `state` becomes queued, failed or cancelled. TG_END: the task is not
-     * running.
+     * result_format, error and output. TG_END: the task is not running.
      */
     TG_STORE_FINISH,
+
+    /*
+     * Ends an attempt of the running task `id` like TG_STORE_FINISH. `state`
+     * becomes queued, failed or cancelled.
+     */
+    TG_STORE_INTERRUPT,
 
     /*
      * Cancels the queued task `id` of `owner` and returns it. TG_AGAIN: the

@@ -422,7 +422,7 @@ const char *const tg_store_sqlite_lists[TG_STORE_FILTERS] = {
 
 /* --- operations --- */
 
-const tg_store_operation_t tg_store_operations[TG_STORE_STATEMENTS] = {
+const tg_store_operation_t tg_store_operations[TG_STORE_OPS] = {
     [TG_STORE_OPEN] = {
         TG_STORE_ROWS_GROUPS, TG_OK, tg_store_interrupted_columns,
         "SELECT 'OK',tries>=retry,id,agent,owner,NULL FROM task WHERE state=1"

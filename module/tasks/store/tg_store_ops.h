@@ -37,9 +37,9 @@ typedef enum {
     TG_STORE_PARAM_BRIEF,   /* the beginning of such a string */
     TG_STORE_PARAM_BYTES,   /* tg_str_t; PostgreSQL: bytea */
     TG_STORE_PARAM_AGENTS,  /* names of the agents that take tasks */
-    TG_STORE_PARAM_RETRIES, /* their numbers of retries */
+    TG_STORE_PARAM_RETRIES, /* numbers of retries of these agents */
     TG_STORE_PARAM_ALL_AGENTS,
-    TG_STORE_PARAM_TAKERS, /* SQLite only: their names and retries */
+    TG_STORE_PARAM_TAKERS, /* SQLite only: both, as one text */
     TG_STORE_PARAM_TOKEN,  /* tg_str_t; PostgreSQL: or the serial number */
     TG_STORE_PARAM_RUNNER, /* PostgreSQL only: id of this runner */
     TG_STORE_PARAM_PLACE,  /* PostgreSQL only: name of this runner */
@@ -113,10 +113,6 @@ typedef enum {
 /* Maximum number of result columns, with the code. */
 #define TG_STORE_COLUMNS_MAX 20
 
-/* Index of the statement for TG_STORE_FINISH of an interrupted task. */
-#define TG_STORE_INTERRUPT TG_STORE_OPS
-#define TG_STORE_STATEMENTS (TG_STORE_INTERRUPT + 1)
-
 /*
  * An operation. The first column of each row is the name of a TG_* code without
  * the prefix, or DONE, which is OK and ends the operation, as does every code
@@ -135,16 +131,7 @@ typedef struct {
     const char *pg; /* one statement */
 } tg_store_operation_t;
 
-extern const tg_store_operation_t tg_store_operations[TG_STORE_STATEMENTS];
-
-/* Returns the index of the operation of a query. */
-static inline int
-tg_store_find_operation(const tg_store_query_t *query)
-{
-    return query->op == TG_STORE_FINISH && query->state == TG_TASK_QUEUED
-               ? TG_STORE_INTERRUPT
-               : (int) query->op;
-}
+extern const tg_store_operation_t tg_store_operations[TG_STORE_OPS];
 
 /* SQLite's TG_STORE_LIST by filter, so that each statement uses its index. */
 enum {

@@ -52,7 +52,7 @@ tg_pg_prepare_statements(tg_store_pg_t *db)
 {
     int i, rc;
 
-    for (i = 0, rc = 0; rc == 0 && i < TG_STORE_STATEMENTS; i++) {
+    for (i = 0, rc = 0; rc == 0 && i < TG_STORE_OPS; i++) {
         rc = tg_pg_is_prepared(i)
                  ? tg_pg_check_result(db, tg_pg_prepare_statement(db, i))
                  : 0;

@@ -234,7 +234,7 @@ tg_pg_send_query(tg_store_pg_t *db, tg_store_query_t *query)
     int operation, rc;
     tg_buf_t sql;
 
-    operation = tg_store_find_operation(query);
+    operation = (int) query->op;
     tg_buf_init(&sql, tg_alloc_libc());
     rc = tg_pg_set_params(&params, db, query) == TG_OK;
 

@@ -268,7 +268,7 @@ tg_store_result_begin(tg_store_result_t *result, tg_store_query_t *query,
     const char *brackets;
 
     result->query = query;
-    result->operation = &tg_store_operations[tg_store_find_operation(query)];
+    result->operation = &tg_store_operations[query->op];
     result->is_shared = is_shared;
     result->nrows = 0;
     result->group = -1;

@@ -43,7 +43,7 @@ typedef struct {
     const tg_libsqlite_t *sqlite;
     sqlite3 *db; /* NULL: not open */
     /* Statements of the operations, then those of the lists by filter. */
-    tg_sqlite_step_t steps[TG_STORE_STATEMENTS + TG_STORE_FILTERS]
+    tg_sqlite_step_t steps[TG_STORE_OPS + TG_STORE_FILTERS]
                           [TG_SQLITE_STEPS_MAX];
     char path[];
 } tg_store_sqlite_t;

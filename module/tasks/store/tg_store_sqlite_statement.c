@@ -62,7 +62,7 @@ tg_sqlite_get_steps(tg_store_sqlite_t *db, const tg_store_query_t *query)
     const char *text;
     int i;
 
-    i = tg_store_find_operation(query);
+    i = (int) query->op;
     text = tg_store_operations[i].sqlite;
 
     if (query->op == TG_STORE_LIST) {
@@ -70,7 +70,7 @@ tg_sqlite_get_steps(tg_store_sqlite_t *db, const tg_store_query_t *query)
             | (query->state != TG_TASK_STATES ? TG_STORE_FILTER_STATE : 0)
             | (query->owner.data != NULL ? TG_STORE_FILTER_OWNER : 0);
         text = tg_store_sqlite_lists[i];
-        i += TG_STORE_STATEMENTS;
+        i += TG_STORE_OPS;
     }
 
     steps = db->steps[i];
