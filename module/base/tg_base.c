@@ -6,8 +6,6 @@
 static void *
 tg_libc_resize(void *ctx, void *ptr, size_t size)
 {
-    (void) ctx;
-
     if (size == 0) {
         free(ptr);
         return NULL;
@@ -67,13 +65,42 @@ tg_str_eq_nocase(tg_str_t a, tg_str_t b)
 {
     size_t i;
 
-    for (i = 0; i < a.len && i < b.len; i++) {
+    for (i = 0; a.len == b.len && i < a.len; i++) {
         if (tg_to_lower(a.data[i]) != tg_to_lower(b.data[i])) {
             return 0;
         }
     }
 
     return a.len == b.len;
+}
+
+int
+tg_str_has_prefix_nocase(tg_str_t str, tg_str_t prefix)
+{
+    return str.len >= prefix.len
+           && tg_str_eq_nocase(tg_str(str.data, prefix.len), prefix);
+}
+
+size_t
+tg_str_find_char(tg_str_t str, const char *set)
+{
+    size_t i;
+
+    for (i = 0; i < str.len && !tg_is_one_of(str.data[i], set); i++) {
+        /* void */
+    }
+
+    return i;
+}
+
+tg_str_t
+tg_str_skip_blanks(tg_str_t str)
+{
+    while (str.len != 0 && tg_is_one_of(str.data[0], " \t\r\n")) {
+        str = tg_str_skip(str, 1);
+    }
+
+    return str;
 }
 
 int

@@ -191,7 +191,15 @@ tg_str_eq(tg_str_t a, tg_str_t b)
 
 int tg_str_has_prefix(tg_str_t str, const char *prefix);
 
+/* Compare ASCII without case. */
 int tg_str_eq_nocase(tg_str_t a, tg_str_t b);
+int tg_str_has_prefix_nocase(tg_str_t str, tg_str_t prefix);
+
+/* Returns the offset of the first character that is in set, or the length. */
+size_t tg_str_find_char(tg_str_t str, const char *set);
+
+/* Skips the blanks of JSON at the beginning. */
+tg_str_t tg_str_skip_blanks(tg_str_t str);
 
 /* Returns the index of an equal word in NULL-terminated words, or -1. */
 int tg_str_find(tg_str_t str, const char *const *words);

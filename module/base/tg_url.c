@@ -58,17 +58,11 @@ tg_url_append_encoded(tg_buf_t *buf, tg_str_t text)
 static int
 tg_url_skip_prefix(tg_str_t *text, const char *prefix)
 {
-    size_t len;
-
-    len = strlen(prefix);
-
-    if (text->len < len
-        || !tg_str_eq_nocase(tg_str(text->data, len), tg_str(prefix, len)))
-    {
+    if (!tg_str_has_prefix_nocase(*text, tg_str_from_cstr(prefix))) {
         return 0;
     }
 
-    *text = tg_str_skip(*text, len);
+    *text = tg_str_skip(*text, strlen(prefix));
 
     return 1;
 }
@@ -85,10 +79,7 @@ tg_url_append_normalized(tg_buf_t *buf, tg_str_t text)
         (void) tg_url_skip_prefix(&target, "http://");
     }
 
-    for (i = 0; i < target.len && !tg_is_one_of(target.data[i], "/?#"); i++) {
-        /* void */
-    }
-
+    i = tg_str_find_char(target, "/?#");
     tg_buf_append(buf, text.data, text.len - target.len + i);
 
     for (; i < target.len && target.data[i] != '#'; i++) {

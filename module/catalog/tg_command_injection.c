@@ -197,8 +197,8 @@ tg_command_check_entrypoint(tg_command_scan_t *scan, size_t i)
         name = scan->tokens[i + 1].text;
         image++;
 
-    } else if (tg_command_has_prefix(name, TG_STR("--entrypoint="))
-               || tg_command_has_prefix(name, TG_STR("--command=")))
+    } else if (tg_str_has_prefix_nocase(name, TG_STR("--entrypoint="))
+               || tg_str_has_prefix_nocase(name, TG_STR("--command=")))
     {
         name = tg_command_get_assigned_value(name);
 

@@ -35,9 +35,6 @@ typedef struct {
 int tg_command_check_code(tg_command_scan_t *scan, tg_str_t text, size_t word,
                           int is_alone);
 
-/* Checks for a prefix, ignoring case; lower has no capitals. */
-int tg_command_has_prefix(tg_str_t text, tg_str_t lower);
-
 /* Returns the value of a word NAME=VALUE; absent if the word has no "=". */
 tg_str_t tg_command_get_assigned_value(tg_str_t text);
 

@@ -122,20 +122,6 @@ tg_command_set_code_file(tg_command_scan_t *scan, tg_str_t name)
     }
 }
 
-int
-tg_command_has_prefix(tg_str_t text, tg_str_t lower)
-{
-    size_t i;
-
-    for (i = 0; i < lower.len && i < text.len; i++) {
-        if (tg_to_lower(text.data[i]) != lower.data[i]) {
-            return 0;
-        }
-    }
-
-    return i == lower.len;
-}
-
 /* Checks a setting: an option's value such as `alias.x=!CODE`. */
 static int
 tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
@@ -148,14 +134,12 @@ tg_command_check_setting(tg_command_scan_t *scan, tg_str_t text)
     {
         len = strcspn(list, " ");
 
-        if (!tg_command_has_prefix(text, tg_str(list, len))) {
+        if (!tg_str_has_prefix_nocase(text, tg_str(list, len))) {
             continue;
         }
 
-        for (i = len; i < text.len && !tg_is_one_of(text.data[i], "= "); i++) {
-            /* void */
-        }
-
+        text = tg_str_skip(text, len);
+        i = tg_str_find_char(text, "= ");
         i += i < text.len;
 
         return tg_command_check_code(scan, tg_str_skip(text, i),
@@ -419,7 +403,7 @@ tg_command_scan_program(tg_command_scan_t *scan,
 
         /* GNU parallel quotes the values after `:::`, so they are safe. */
         if ((program->flags & TG_COMMAND_IS_ALL)
-            && tg_command_has_prefix(token->text, TG_STR(":::")))
+            && tg_str_has_prefix_nocase(token->text, TG_STR(":::")))
         {
             break;
         }

@@ -78,17 +78,13 @@ tg_variable_get_type(tg_str_t name, tg_str_t *path)
         { TG_STR_INIT("tool_json_"), TG_VARIABLE_JSON },
         { TG_STR_INIT("tool_has_"), TG_VARIABLE_HAS },
     };
-    size_t i, n;
+    size_t i;
 
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        for (n = 0; n < kinds[i].prefix.len && n < name.len; n++) {
-            if (tg_to_lower(name.data[n]) != kinds[i].prefix.data[n]) {
-                break;
-            }
-        }
-
-        if (n == kinds[i].prefix.len && name.len > n) {
-            *path = tg_str_skip(name, n);
+        if (name.len > kinds[i].prefix.len
+            && tg_str_has_prefix_nocase(name, kinds[i].prefix))
+        {
+            *path = tg_str_skip(name, kinds[i].prefix.len);
             return kinds[i].kind;
         }
     }

@@ -211,10 +211,7 @@ tg_cli_append_first_line(tg_buf_t *out, tg_str_t text)
 {
     size_t len;
 
-    for (len = 0; len < text.len && !tg_is_one_of(text.data[len], "\r\n");
-         len++) {
-    }
-
+    len = tg_str_find_char(text, "\r\n");
     tg_cli_append_visible(out, tg_str(text.data, len));
 
     while (len < text.len && tg_is_one_of(text.data[len], "\r\n")) {

@@ -47,12 +47,9 @@ tg_cli_tool_args_check_json(tg_str_t text, const char *what, tg_str_t name)
 static char
 tg_cli_json_first_char(tg_str_t text)
 {
-    size_t i;
+    text = tg_str_skip_blanks(text);
 
-    for (i = 0; i < text.len && tg_is_one_of(text.data[i], " \t\r\n"); i++) {
-    }
-
-    return i < text.len ? text.data[i] : '\0';
+    return text.len != 0 ? text.data[0] : '\0';
 }
 
 /* The text is sent as it is. */

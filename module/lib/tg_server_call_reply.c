@@ -163,9 +163,7 @@ tg_call_find_argument(tg_str_t object, tg_str_t name, tg_json_member_t *note)
         object = tg_call_scope_current->request->arguments;
 
     } else {
-        while (object.len != 0 && tg_is_one_of(object.data[0], " \t\r\n")) {
-            object = tg_str_skip(object, 1);
-        }
+        object = tg_str_skip_blanks(object);
 
         if (tg_json_validate(object, NULL) != TG_OK) {
             return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,

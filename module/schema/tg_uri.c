@@ -39,19 +39,6 @@ tg_uri_has_only_chars(tg_str_t text, const char *more)
     return 1;
 }
 
-/* Returns the offset of the first character that is in set, or the length. */
-static size_t
-tg_uri_find_char(tg_str_t text, const char *set)
-{
-    size_t i;
-
-    for (i = 0; i < text.len && !tg_is_one_of(text.data[i], set); i++) {
-        /* void */
-    }
-
-    return i;
-}
-
 static tg_str_t
 tg_uri_cut_prefix(tg_str_t *text, size_t len)
 {
@@ -88,7 +75,7 @@ tg_uri_is_authority(tg_str_t text)
     tg_str_t user;
     size_t at;
 
-    at = tg_uri_find_char(text, "@");
+    at = tg_str_find_char(text, "@");
 
     if (at < text.len) {
         user = tg_uri_cut_prefix(&text, at);
@@ -101,7 +88,7 @@ tg_uri_is_authority(tg_str_t text)
 
     if (text.len != 0 && text.data[0] == '[') {
         (void) tg_uri_cut_prefix(&text, 1);
-        at = tg_uri_find_char(text, "]");
+        at = tg_str_find_char(text, "]");
 
         if (at == text.len
             || !tg_uri_has_only_chars(tg_uri_cut_prefix(&text, at),
@@ -113,7 +100,7 @@ tg_uri_is_authority(tg_str_t text)
         (void) tg_uri_cut_prefix(&text, 1);
 
     } else if (!tg_uri_has_only_chars(
-                   tg_uri_cut_prefix(&text, tg_uri_find_char(text, ":")), "/"))
+                   tg_uri_cut_prefix(&text, tg_str_find_char(text, ":")), "/"))
     {
         return 0;
     }
@@ -134,7 +121,7 @@ tg_uri_cut_suffix(tg_str_t *text, const char *c)
     tg_str_t rest;
     size_t at;
 
-    at = tg_uri_find_char(*text, c);
+    at = tg_str_find_char(*text, c);
 
     if (at == text->len) {
         return TG_STR_NONE;
@@ -157,7 +144,7 @@ tg_uri_parse(tg_str_t text, tg_uri_t *uri)
     uri->query = tg_uri_cut_suffix(&text, "?");
 
     /* A colon in the first segment can only end a scheme. */
-    colon = tg_uri_find_char(text, ":/");
+    colon = tg_str_find_char(text, ":/");
 
     if (colon < text.len && text.data[colon] == ':') {
         uri->scheme = tg_uri_cut_prefix(&text, colon);
@@ -170,7 +157,7 @@ tg_uri_parse(tg_str_t text, tg_uri_t *uri)
 
     if (text.len >= 2 && text.data[0] == '/' && text.data[1] == '/') {
         (void) tg_uri_cut_prefix(&text, 2);
-        uri->authority = tg_uri_cut_prefix(&text, tg_uri_find_char(text, "/"));
+        uri->authority = tg_uri_cut_prefix(&text, tg_str_find_char(text, "/"));
 
         if (!tg_uri_is_authority(uri->authority)) {
             return TG_INVALID;
@@ -242,7 +229,7 @@ tg_uri_append_normalized_path(tg_buf_t *out, tg_str_t path)
             break;
 
         } else {
-            len = 1 + tg_uri_find_char(tg_str_skip(path, 1), "/");
+            len = 1 + tg_str_find_char(tg_str_skip(path, 1), "/");
             tg_buf_append_str(out, tg_uri_cut_prefix(&path, len));
         }
     }

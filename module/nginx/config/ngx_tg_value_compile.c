@@ -269,15 +269,9 @@ ngx_tg_value_compile_new(ngx_conf_t *cf, ngx_str_t *text)
 
 /* --- unknown variables --- */
 
-/* Compares variable names ignoring case, as NGINX does. */
+/* Compares names of variables without case, as NGINX does. */
 static ngx_uint_t
-ngx_tg_is_same_variable_name(const ngx_str_t *a, const ngx_str_t *b)
-{
-    return a->len == b->len && ngx_strncasecmp(a->data, b->data, a->len) == 0;
-}
-
-static ngx_uint_t
-ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
+ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, tg_str_t name)
 {
     ngx_stream_variable_t *v;
     ngx_hash_key_t *key;
@@ -286,7 +280,7 @@ ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
     key = cmcf->variables_keys->keys.elts;
 
     for (i = 0; i < cmcf->variables_keys->keys.nelts; i++) {
-        if (ngx_tg_is_same_variable_name(&key[i].key, name)) {
+        if (tg_str_eq_nocase(name, ngx_tg_str_from_ngx(&key[i].key))) {
             return 1;
         }
     }
@@ -294,8 +288,8 @@ ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
     v = cmcf->prefix_variables.elts;
 
     for (i = 0; i < cmcf->prefix_variables.nelts; i++) {
-        if (name->len > v[i].name.len
-            && ngx_strncasecmp(name->data, v[i].name.data, v[i].name.len) == 0)
+        if (name.len > v[i].name.len
+            && tg_str_has_prefix_nocase(name, ngx_tg_str_from_ngx(&v[i].name)))
         {
             return 1;
         }
@@ -306,7 +300,8 @@ ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
 
     for (i = 0; i < cmcf->variables.nelts; i++) {
         if (v[i].get_handler != NULL
-            && ngx_tg_is_same_variable_name(&v[i].name, name)) {
+            && tg_str_eq_nocase(name, ngx_tg_str_from_ngx(&v[i].name)))
+        {
             return 1;
         }
     }
@@ -337,7 +332,9 @@ ngx_tg_find_unknown_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
 
         name.len = p - name.data;
 
-        if (name.len != 0 && !ngx_tg_is_variable_defined(cmcf, &name)) {
+        if (name.len != 0
+            && !ngx_tg_is_variable_defined(cmcf, ngx_tg_str_from_ngx(&name)))
+        {
             return name;
         }
     }

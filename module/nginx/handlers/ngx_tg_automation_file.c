@@ -80,7 +80,6 @@ ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_file_info_t fi;
     tg_str_t rules;
 
-    (void) conf;
     value = cf->args->elts;
     path = value[1];
 
@@ -91,12 +90,7 @@ ngx_tg_automation_read_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    rules = ngx_tg_str_from_ngx(&text);
-
-    while (rules.len != 0 && tg_is_one_of(rules.data[0], " \t\r\n")) {
-        rules.data++;
-        rules.len--;
-    }
+    rules = tg_str_skip_blanks(ngx_tg_str_from_ngx(&text));
 
     if (tg_json_type(rules) == TG_JSON_OBJECT
         && tg_json_get_member(rules, TG_STR("rules"), &rules) != TG_OK)

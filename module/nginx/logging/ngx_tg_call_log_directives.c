@@ -12,26 +12,14 @@ static const ngx_tg_log_format_t ngx_tg_log_builtin_formats[] = {
 
 /* --- values --- */
 
-static ngx_uint_t
-ngx_tg_has_prefix_nocase(tg_str_t name, const char *prefix)
-{
-    size_t len;
-
-    len = ngx_strlen(prefix);
-
-    return name.len >= len
-           && ngx_strncasecmp((u_char *) name.data, (u_char *) prefix, len)
-                  == 0;
-}
-
 /* Checks for arguments, or variables of other modules, maybe maps of them. */
 static ngx_uint_t
 ngx_tg_variable_uses_arguments(tg_str_t name)
 {
-    return !ngx_tg_has_prefix_nocase(name, "tool_")
-           || ngx_tg_has_prefix_nocase(name, "tool_arg")
-           || ngx_tg_has_prefix_nocase(name, "tool_json_")
-           || ngx_tg_has_prefix_nocase(name, "tool_has_");
+    return !tg_str_has_prefix_nocase(name, TG_STR("tool_"))
+           || tg_str_has_prefix_nocase(name, TG_STR("tool_arg"))
+           || tg_str_has_prefix_nocase(name, TG_STR("tool_json_"))
+           || tg_str_has_prefix_nocase(name, TG_STR("tool_has_"));
 }
 
 /* Adds a variable, but no argument path: it would need a tool's schema. */
@@ -159,7 +147,6 @@ ngx_tg_conf_add_log_format(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_int_t rc;
     char *rv;
 
-    (void) conf;
     value = cf->args->elts;
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
 

@@ -8,13 +8,8 @@
 static ngx_uint_t
 ngx_tg_variable_is_of_call(tg_str_t name)
 {
-    static const char client[] = "tool_client_";
-
-    return name.len >= 5
-           && ngx_strncasecmp((u_char *) name.data, (u_char *) client, 5) == 0
-           && ngx_strncasecmp((u_char *) name.data, (u_char *) client,
-                              sizeof(client) - 1)
-                  != 0
+    return tg_str_has_prefix_nocase(name, TG_STR("tool_"))
+           && !tg_str_has_prefix_nocase(name, TG_STR("tool_client_"))
            && !tg_str_eq(name, TG_STR("tool_protocol"));
 }
 

@@ -4,7 +4,6 @@
 #include "runner/http/tg_http_response.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 typedef struct {
     tg_job_t *job;
@@ -240,13 +239,6 @@ tg_http_call_follow_redirect(tg_http_call_t *call, const char *redirect)
 
 /* --- response --- */
 
-static int
-tg_http_call_is_header(tg_str_t name, const char *header)
-{
-    return name.len == strlen(header)
-           && strncasecmp(name.data, header, name.len) == 0;
-}
-
 static void
 tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
 {
@@ -255,9 +247,9 @@ tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
 
     call = ctx;
     tg_http_response_add_header(&call->answer, name, value);
-    call->is_compressed |= tg_http_call_is_header(name, "content-encoding");
+    call->is_compressed |= tg_str_eq_nocase(name, TG_STR("content-encoding"));
 
-    if (!tg_http_call_is_header(name, "content-length")) {
+    if (!tg_str_eq_nocase(name, TG_STR("content-length"))) {
         return;
     }
 

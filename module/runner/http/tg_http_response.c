@@ -22,20 +22,13 @@ tg_http_response_deinit(tg_http_response_t *answer)
     tg_buf_deinit(&answer->decoded);
 }
 
-/* Compares a text with a token, ignoring case. */
-static int
-tg_http_is_token(tg_str_t text, const char *word)
-{
-    return text.len == strlen(word)
-           && strncasecmp(text.data, word, text.len) == 0;
-}
-
 void
 tg_http_response_add_header(tg_http_response_t *answer, tg_str_t name,
                             tg_str_t value)
 {
-    if (tg_http_is_token(name, "content-type")
-        && value.len < sizeof(answer->type)) {
+    if (tg_str_eq_nocase(name, TG_STR("content-type"))
+        && value.len < sizeof(answer->type))
+    {
         memcpy(answer->type, value.data, value.len);
         answer->type[value.len] = '\0';
     }
@@ -91,13 +84,7 @@ tg_http_find_charset(tg_str_t type)
             value = tg_str_skip(value, 1);
         }
 
-        for (i = 0; i < value.len && !tg_is_one_of(value.data[i], "\"; \t");
-             i++) {
-            /* void */
-        }
-
-        value.len = i;
-        return value;
+        return tg_str(value.data, tg_str_find_char(value, "\"; \t"));
     }
 
     return TG_STR_NONE;
@@ -147,7 +134,7 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
     charset = tg_http_find_charset(type);
 
     for (i = 0; i < sizeof(latin) / sizeof(latin[0]); i++) {
-        if (tg_http_is_token(charset, latin[i])) {
+        if (tg_str_eq_nocase(charset, tg_str_from_cstr(latin[i]))) {
             tg_http_append_latin1(text, body);
             *out = tg_buf_view(text);
             return TG_OK;
@@ -155,7 +142,9 @@ tg_http_decode_body(tg_str_t type, tg_str_t body, tg_buf_t *text, tg_str_t *out)
     }
 
     for (i = 0; i < sizeof(utf8) / sizeof(utf8[0]); i++) {
-        if (charset.data == NULL || tg_http_is_token(charset, utf8[i])) {
+        if (charset.data == NULL
+            || tg_str_eq_nocase(charset, tg_str_from_cstr(utf8[i])))
+        {
             break;
         }
     }
@@ -285,18 +274,6 @@ tg_http_response_make_not_text(const tg_http_response_t *answer, int rc,
     return tg_outcome_make_failure_str(TG_FAILURE_OUTPUT, tg_buf_view(text));
 }
 
-static int
-tg_http_is_blank(tg_str_t body)
-{
-    size_t i;
-
-    for (i = 0; i < body.len && tg_is_one_of(body.data[i], " \t\r\n"); i++) {
-        /* void */
-    }
-
-    return i == body.len;
-}
-
 /* Returns the outcome of a successful response without a body (204). */
 static tg_outcome_t
 tg_http_make_empty_outcome(tg_output_type_t output)
@@ -332,7 +309,7 @@ tg_http_response_begin_success(tg_output_response_t *response,
         outcome = tg_outcome_make_text(TG_STR(""));
 
     } else if (params->output != TG_OUTPUT_TEXT
-               && tg_http_is_blank(tg_buf_view(&answer->body)))
+               && tg_str_skip_blanks(tg_buf_view(&answer->body)).len == 0)
     {
         outcome = tg_http_make_empty_outcome(params->output);
 

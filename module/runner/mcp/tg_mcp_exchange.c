@@ -6,32 +6,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* --- response --- */
-
-static int
-tg_mcp_exchange_is_token(tg_str_t text, const char *word)
-{
-    return text.len == strlen(word)
-           && strncasecmp(text.data, word, text.len) == 0;
-}
 
 static tg_mcp_exchange_type_t
 tg_mcp_exchange_parse_type(tg_str_t value)
 {
-    size_t len;
+    value.len = tg_str_find_char(value, "; \t");
 
-    for (len = 0; len < value.len && !tg_is_one_of(value.data[len], "; \t");
-         len++) {
-        /* void */
-    }
-
-    value.len = len;
-
-    return tg_mcp_exchange_is_token(value, "application/json")
+    return tg_str_eq_nocase(value, TG_STR("application/json"))
                ? TG_MCP_EXCHANGE_JSON
-           : tg_mcp_exchange_is_token(value, "text/event-stream")
+           : tg_str_eq_nocase(value, TG_STR("text/event-stream"))
                ? TG_MCP_EXCHANGE_EVENTS
                : TG_MCP_EXCHANGE_TEXT;
 }
@@ -103,13 +88,13 @@ tg_mcp_exchange_on_header(void *ctx, tg_str_t name, tg_str_t value)
 
     exchange = ctx;
 
-    if (tg_mcp_exchange_is_token(name, "content-type")) {
+    if (tg_str_eq_nocase(name, TG_STR("content-type"))) {
         exchange->type = tg_mcp_exchange_parse_type(value);
-    } else if (tg_mcp_exchange_is_token(name, "mcp-session-id")) {
+    } else if (tg_str_eq_nocase(name, TG_STR("mcp-session-id"))) {
         tg_mcp_exchange_set_session_id(exchange, value);
-    } else if (tg_mcp_exchange_is_token(name, "retry-after")) {
+    } else if (tg_str_eq_nocase(name, TG_STR("retry-after"))) {
         tg_mcp_exchange_copy_quoted(exchange, exchange->retry_after, value);
-    } else if (tg_mcp_exchange_is_token(name, "www-authenticate")) {
+    } else if (tg_str_eq_nocase(name, TG_STR("www-authenticate"))) {
         tg_mcp_exchange_copy_quoted(exchange, exchange->authenticate, value);
     }
 }
