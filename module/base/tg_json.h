@@ -189,7 +189,6 @@ typedef struct {
 
 typedef struct {
     size_t n; /* number of members; the first TG_JSON_INDEX_MAX are in list */
-    int is_compact; /* 1: no white space outside of strings; 0: unknown */
     tg_json_member_t list[TG_JSON_INDEX_MAX];
 } tg_json_index_t;
 

@@ -88,8 +88,6 @@ tg_json_index_object(tg_json_cursor_t *json, tg_json_index_t *index,
         rc = tg_json_index_compact(json, index);
     }
 
-    index->is_compact = rc == TG_END;
-
     while (rc == TG_OK) {
         note = index->n < TG_JSON_INDEX_MAX ? &index->list[index->n] : &beyond;
         rc = tg_json_next_member_inline(json, &note->key);
