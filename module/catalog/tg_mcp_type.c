@@ -154,7 +154,7 @@ tg_mcp_is_array_of(tg_str_t raw, int (*is_valid)(tg_str_t raw))
     return 1;
 }
 
-int
+static int
 tg_mcp_is_string_array(tg_str_t raw)
 {
     return tg_mcp_is_array_of(raw, tg_mcp_is_string);

@@ -35,7 +35,6 @@ int tg_mcp_is_string(tg_str_t raw);
 int tg_mcp_is_number(tg_str_t raw);
 int tg_mcp_is_boolean(tg_str_t raw);
 int tg_mcp_is_object(tg_str_t raw);
-int tg_mcp_is_string_array(tg_str_t raw);
 int tg_mcp_is_array_of(tg_str_t raw, int (*is_valid)(tg_str_t raw));
 
 extern const tg_mcp_member_t tg_mcp_icon_members[];

@@ -9,7 +9,8 @@ typedef struct {
     curl_socket_t fd;
 } tg_curl_socket_t;
 
-void
+/* Calls on_done() for ended transfers; on_done() may add others. */
+static void
 tg_curl_loop_report_done(tg_curl_loop_t *loop)
 {
     CURLMsg *message;

@@ -43,9 +43,6 @@ void tg_curl_loop_close(tg_curl_loop_t *loop);
 /* Loads libcurl if necessary. TG_MISSING: it is missing, with *why. */
 int tg_curl_loop_open(tg_curl_loop_t *loop, const char **why);
 
-/* Calls on_done() for ended transfers; on_done() may add others. */
-void tg_curl_loop_report_done(tg_curl_loop_t *loop);
-
 /* Adds a transfer. TG_OK or TG_NOMEM. on_done() is called from the loop. */
 int tg_curl_loop_add(tg_curl_loop_t *loop, CURL *easy);
 

@@ -195,14 +195,6 @@ int tg_engine_is_shared(const tg_engine_t *engine);
 /* Broadcasts a JSON text to the other runners of the store. */
 void tg_engine_broadcast(tg_engine_t *engine, tg_str_t text);
 
-/*
- * Sends AIWG's event for the end of a task: its id and its error, a raw JSON
- * string or absent.
- */
-void tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
-                                 const char *method, int64_t id,
-                                 tg_str_t error);
-
 /* Notifies clients that a task was cancelled. */
 void tg_engine_notify_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
                                 tg_str_t agent);

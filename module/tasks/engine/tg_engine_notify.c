@@ -111,7 +111,11 @@ tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
     tg_buf_deinit(params);
 }
 
-void
+/*
+ * Sends AIWG's event for the end of a task: its id and its error, a raw JSON
+ * string or absent.
+ */
+static void
 tg_engine_notify_aiwg_event(tg_engine_t *engine, tg_str_t owner,
                             const char *method, int64_t id, tg_str_t error)
 {
