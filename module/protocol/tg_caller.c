@@ -426,7 +426,7 @@ tg_caller_find_unsent(const tg_caller_t *caller,
 }
 
 void
-tg_caller_discount_unread(tg_caller_t *caller, size_t len)
+tg_caller_report_unread(tg_caller_t *caller, size_t len)
 {
     caller->written -= len < caller->written ? len : caller->written;
 }

@@ -269,7 +269,7 @@ void tg_caller_count_written(tg_caller_t *caller, size_t len);
  * Reports that the server has exited without reading the last len bytes that
  * the host wrote. Requests that were not read become NOT_STARTED.
  */
-void tg_caller_discount_unread(tg_caller_t *caller, size_t len);
+void tg_caller_report_unread(tg_caller_t *caller, size_t len);
 
 /* Checks whether the server has read none of the requests in flight. */
 int tg_caller_is_all_unread(const tg_caller_t *caller);

@@ -372,8 +372,8 @@ tg_mcp_conn_on_lost(tg_mcp_conn_t *mcp_conn)
 {
     tg_buf_t text;
 
-    tg_caller_discount_unread(&mcp_conn->caller,
-                              tg_mcp_conn_get_unread(mcp_conn));
+    tg_caller_report_unread(&mcp_conn->caller,
+                            tg_mcp_conn_get_unread(mcp_conn));
 
     if (tg_mcp_conn_restart_if_exited(mcp_conn)) {
         return;
