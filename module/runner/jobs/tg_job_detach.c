@@ -122,8 +122,8 @@ tg_handoff_token_read(const tg_request_t *request, tg_str_t *token)
     tg_str_t raw;
 
     if (tg_json_type(request->arguments) != TG_JSON_OBJECT
-        || tg_json_get_member(request->arguments, TG_STR("key"), &raw) != TG_OK
-        || tg_json_type(raw) != TG_JSON_STRING
+        || !tg_json_has_member(request->arguments, TG_STR("key"),
+                               TG_JSON_STRING, &raw)
         || !tg_handoff_token_is_valid(tg_json_string_body(raw)))
     {
         return "\"key\" must be 16 to 64 letters, digits, - and _.";

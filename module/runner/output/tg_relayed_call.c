@@ -159,8 +159,8 @@ tg_relayed_call_require(tg_jobs_t *jobs, tg_peer_t *peer,
 
     job = NULL;
 
-    if (tg_json_get_member(request->arguments, TG_STR("key"), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_STRING)
+    if (tg_json_has_member(request->arguments, TG_STR("key"), TG_JSON_STRING,
+                           &raw))
     {
         job = tg_relayed_call_find(jobs, peer, tg_json_string_body(raw));
     }
