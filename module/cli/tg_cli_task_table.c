@@ -4,6 +4,7 @@
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -342,13 +343,10 @@ tg_cli_task_append_details(tg_buf_t *out, json_object *task)
 void
 tg_cli_automation_append_summary(tg_buf_t *out, json_object *automation)
 {
-    tg_buf_append_cstr(out, "automation: ");
-    tg_buf_append_cstr(out, tg_cli_json_is_true(automation, "enabled")
-                                ? "enabled"
-                                : "disabled");
-    tg_buf_append_cstr(out, ", rules ");
-    tg_buf_append_uint(out, tg_cli_json_get_uint(automation, "ruleCount"));
-    tg_buf_append_char(out, '\n');
+    tg_buf_printf(out, "automation: %s, rules %" PRIu64 "\n",
+                  tg_cli_json_is_true(automation, "enabled") ? "enabled"
+                                                             : "disabled",
+                  tg_cli_json_get_uint(automation, "ruleCount"));
 }
 
 /* Appends the state of an active task; only a running one has a start. */
@@ -382,22 +380,18 @@ tg_cli_daemon_append_status(tg_buf_t *out, json_object *status)
     automation = tg_cli_json_get_object(parts, "automation");
     tg_buf_printf(out, "daemon: ");
     tg_cli_append_member(out, status, "health");
-    tg_buf_append_cstr(out, ", pid ");
-    tg_buf_append_uint(out, tg_cli_json_get_uint(status, "pid"));
-    tg_buf_append_cstr(out, ", up ");
+    tg_buf_printf(out, ", pid %" PRIu64 ", up ",
+                  tg_cli_json_get_uint(status, "pid"));
     tg_cli_append_duration(
         out, 1000 * (double) tg_cli_json_get_uint(status, "uptime_seconds"));
-    tg_buf_append_cstr(out, ", clients ");
-    tg_buf_append_uint(
-        out,
-        tg_cli_json_get_uint(tg_cli_json_get_object(parts, "ipc"), "clients"));
-    tg_buf_append_cstr(out, "\ntasks: running ");
-    tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "running"));
-    tg_buf_append_cstr(out, " (at most ");
-    tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "maxConcurrency"));
-    tg_buf_append_cstr(out, "), queued ");
-    tg_buf_append_uint(out, tg_cli_json_get_uint(supervisor, "queued"));
-    tg_buf_append_char(out, '\n');
+    tg_buf_printf(out,
+                  ", clients %" PRIu64 "\ntasks: running %" PRIu64
+                  " (at most %" PRIu64 "), queued %" PRIu64 "\n",
+                  tg_cli_json_get_uint(tg_cli_json_get_object(parts, "ipc"),
+                                       "clients"),
+                  tg_cli_json_get_uint(supervisor, "running"),
+                  tg_cli_json_get_uint(supervisor, "maxConcurrency"),
+                  tg_cli_json_get_uint(supervisor, "queued"));
 
     if (automation != NULL) {
         tg_cli_automation_append_summary(out, automation);
