@@ -162,7 +162,7 @@ Give the tools to an agent:
     claude mcp add toolgate -- $BUILD/toolgate-bridge $sock
     codex mcp add toolgate -- $BUILD/toolgate-bridge $sock
 
-Change them: edit $conf, then
+To change the tools, edit $conf, then run
     sh $reload
 
 The log is $RUN_DIR/error.log.  Ctrl-C stops everything.
