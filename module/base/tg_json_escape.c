@@ -90,9 +90,6 @@ tg_json_write_escaped_dense(tg_buf_t *buf, const char *p, const char *end)
     }
 #endif
 
-    (void) buf;
-    (void) end;
-
     return p;
 }
 

@@ -236,9 +236,6 @@ tg_scan_start_inline(const char *p, const char *end, int what)
         mask = tg_scan_find_mask(end - 16, what);
         p = mask != 0 ? end - 16 + tg_scan_mask_first(mask) : end;
     }
-#else
-    (void) end;
-    (void) what;
 #endif
 
     return p;

@@ -13,7 +13,6 @@ tg_bridge_list_log_repair(void *ctx, tg_str_t name, tg_str_t why,
 {
     char text[TG_NAME_MAX + 1];
 
-    (void) ctx;
     tg_bridge_decode_visible(text, sizeof(text), name);
     tg_bridge_log("tool \"%s\" is %s: %.*s", text,
                   is_left_out ? "omitted" : "listed after repairs",

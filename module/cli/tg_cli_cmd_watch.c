@@ -93,7 +93,6 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
 {
     int rc;
 
-    (void) ctx;
     session->on_notification = tg_cli_watch_on_notification;
 
     for (;;) {

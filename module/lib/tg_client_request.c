@@ -346,7 +346,6 @@ tg_client_request_on_response(toolgate_call_t call, int code,
 {
     char *copy;
 
-    (void) call;
     copy = result != NULL ? tg_str_dup(tg_str(result, len)) : NULL;
 
     if (result != NULL && copy == NULL) {

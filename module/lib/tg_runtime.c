@@ -130,8 +130,6 @@ tg_runtime_on_timerfd(uv_poll_t *timerfd_poll, int status, int events)
     uint64_t n;
     tg_runtime_t *runtime;
 
-    (void) status;
-    (void) events;
     runtime = timerfd_poll->data;
     (void) !read(runtime->timerfd, &n, sizeof(n));
 }

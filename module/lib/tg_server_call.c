@@ -426,8 +426,6 @@ tg_server_call_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
 void
 tg_server_call_on_cancel(void *host, tg_call_t *deferred)
 {
-    (void) host;
-
     tg_server_call_abandon(deferred->host);
     tg_server_call_recycle(deferred->host);
 }

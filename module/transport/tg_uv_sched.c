@@ -4,8 +4,6 @@
 static uint64_t
 tg_uv_sched_get_time(void *host)
 {
-    (void) host;
-
     return uv_hrtime() / 1000;
 }
 

@@ -136,8 +136,6 @@ tg_block_compress(char *dst, tg_block_t block, const char *p, uint64_t bits)
 {
     int i;
 
-    (void) block;
-
     /* Copy 8 bytes, maybe too many: the CPU mispredicts the exact number. */
     while (bits != 0) {
         for (i = 0; i < 8; i++, bits &= bits - 1) {

@@ -119,7 +119,6 @@ tg_block_find_class(tg_block_classes_t kinds, int what)
 TG_BLOCK_FN void
 tg_block_compress(char *dst, tg_block_t block, const char *p, uint64_t bits)
 {
-    (void) p;
     _mm512_storeu_si512(dst, _mm512_maskz_compress_epi8(bits, block));
 }
 

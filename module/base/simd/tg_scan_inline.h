@@ -150,8 +150,6 @@ tg_scan_string_16(const char *p, const char *end)
     }
 #endif
 
-    (void) end;
-
     return p;
 }
 
@@ -171,8 +169,6 @@ tg_scan_string_128(const char *p, const char *end)
         }
     }
 #endif
-
-    (void) end;
 
     return p;
 }

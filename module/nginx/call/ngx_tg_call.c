@@ -479,8 +479,6 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
 void
 ngx_tg_call_cancel(void *host, tg_call_t *deferred)
 {
-    (void) host;
-
     ngx_tg_call_end(deferred->host, NULL);
 }
 

@@ -94,7 +94,6 @@ ngx_tg_call_write_snapshot(void *host, const tg_call_t *deferred, tg_buf_t *out)
     ngx_tg_call_t *call;
     const ngx_str_t *dir;
 
-    (void) host;
     call = deferred->host;
     dir = ngx_tg_runner_get_state_dir(call->priv->job.runner);
 

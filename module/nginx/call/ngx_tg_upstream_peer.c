@@ -16,8 +16,6 @@ ngx_tg_upstream_get_resolve_count(
 
     return peers != NULL && peers->config != NULL ? *peers->config : 0;
 #else
-    (void) upstream;
-
     return 0;
 #endif
 }

@@ -221,8 +221,6 @@ ngx_tg_task_agent_set_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_uint_t i;
     char *rv;
 
-    (void) cmd;
-
     if (agent->argv.len != 0) {
         return "is duplicate; an agent runs one program";
     }
@@ -377,8 +375,6 @@ ngx_tg_task_agent_set_default(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_tg_task_agent_t *agent = conf;
 
-    (void) cf;
-    (void) cmd;
     agent->is_default = 1;
 
     return NGX_CONF_OK;

@@ -199,7 +199,6 @@ ngx_tg_handoff_channel_on_pause_end(ngx_event_t *ev)
 {
     ngx_connection_t *c;
 
-    (void) ev;
     c = ngx_tg_handoff_connection;
 
     if (c != NULL && !c->read->active

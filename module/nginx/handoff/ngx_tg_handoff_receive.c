@@ -448,8 +448,6 @@ ngx_tg_handoff_on_worker_started(ngx_event_t *ev)
     ngx_listening_t *ls;
     ngx_uint_t i;
 
-    (void) ev;
-
     if (ngx_quit || ngx_terminate || !ngx_tg_handoff_channel_announce()) {
         return;
     }
@@ -479,7 +477,6 @@ ngx_tg_handoff_receive_start(ngx_cycle_t *cycle)
 static void
 ngx_tg_event_ignore(ngx_event_t *ev)
 {
-    (void) ev;
 }
 
 /*

@@ -106,8 +106,6 @@ ngx_tg_mcp_server_set_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ngx_str_t *value, program;
 
-    (void) cmd;
-
     if (mcp->argv != NULL) {
         return "is duplicate; write another \"mcp_server\" block for another "
                "server";

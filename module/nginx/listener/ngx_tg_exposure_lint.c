@@ -117,8 +117,6 @@ ngx_tg_exposure_has_client_certs(const ngx_tg_exposure_t *server)
             return *(const ngx_uint_t *) (conf + cmd->offset) == 1;
         }
     }
-#else
-    (void) server;
 #endif
 
     return 0;

@@ -19,7 +19,6 @@ static ngx_event_t ngx_tg_reply_queue_timer;
 static void
 ngx_tg_reply_queue_wake(void *host)
 {
-    (void) host;
     ngx_tg_worker_wakeup_send();
 }
 
@@ -83,8 +82,6 @@ ngx_tg_native_send_progress(uint64_t number, uint64_t progress, uint64_t total,
 static int
 ngx_tg_reply_queue_is_slice_over(void *host, size_t bytes)
 {
-    (void) host;
-
     return tg_sched_is_slice_over(&ngx_tg_sched, &ngx_tg_reply_queue_source,
                                   bytes);
 }
@@ -100,7 +97,6 @@ ngx_tg_reply_queue_start_timer(int is_told)
 static void
 ngx_tg_reply_queue_on_timer(ngx_event_t *ev)
 {
-    (void) ev;
     tg_sched_begin_slice(&ngx_tg_sched);
     ngx_tg_reply_queue_start_timer(
         tg_mailbox_deliver_paced(&ngx_tg_reply_queue));
@@ -109,7 +105,6 @@ ngx_tg_reply_queue_on_timer(ngx_event_t *ev)
 static void
 ngx_tg_reply_queue_deliver(tg_sched_source_t *source)
 {
-    (void) source;
     ngx_tg_reply_queue_start_timer(tg_mailbox_deliver(&ngx_tg_reply_queue));
 }
 

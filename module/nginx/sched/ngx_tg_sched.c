@@ -25,7 +25,6 @@ ngx_tg_sched_now(void *host)
 {
     struct timespec now;
 
-    (void) host;
     (void) clock_gettime(CLOCK_MONOTONIC, &now);
 
     return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
@@ -46,7 +45,6 @@ ngx_tg_sched_wake(void *host)
 {
     ngx_event_t *ev;
 
-    (void) host;
     ev = &ngx_tg_sched_event;
     ev->handler = ngx_tg_sched_on_event;
     ev->data = &ngx_tg_dummy_connection;

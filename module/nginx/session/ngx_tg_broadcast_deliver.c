@@ -365,8 +365,6 @@ ngx_tg_broadcast_run(tg_sched_source_t *source)
 static void
 ngx_tg_broadcast_on_event(ngx_event_t *ev)
 {
-    (void) ev;
-
     if (!ngx_tg_broadcast_source.is_queued) {
         tg_sched_begin_slice(&ngx_tg_sched);
         ngx_tg_broadcast_run(&ngx_tg_broadcast_source);

@@ -45,8 +45,6 @@ ngx_tg_session_park_request(ngx_tg_session_t *session,
 int
 ngx_tg_parked_on_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
-    (void) peer;
-
     return ngx_tg_session_park_request(host, request, TG_STR_NONE) == NGX_OK
                ? TG_OK
                : TG_END;

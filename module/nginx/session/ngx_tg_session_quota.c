@@ -266,8 +266,6 @@ ngx_tg_memory_on_exceeded(ngx_event_t *ev)
 {
     ngx_tg_session_t *session;
 
-    (void) ev;
-
     ngx_tg_memory_sum_owners();
 
     while (ngx_tg_sched_is_over_client_memory()) {

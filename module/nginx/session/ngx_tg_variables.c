@@ -287,9 +287,6 @@ static ngx_int_t
 ngx_tg_dollar_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                        uintptr_t data)
 {
-    (void) s;
-    (void) data;
-
     return ngx_tg_variable_set_str(v, TG_STR("$"));
 }
 
@@ -401,7 +398,6 @@ ngx_tg_name_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     const ngx_tg_call_t *call;
     const tg_catalog_entry_t *entry;
 
-    (void) data;
     call = ngx_tg_stream_get_current_call(s);
     ended_record = ngx_tg_stream_get_last_call_record(s);
     entry = call != NULL           ? call->entry

@@ -93,18 +93,12 @@ tg_mcp_sessions_on_ended(tg_streamable_t *streamable)
 static int
 tg_mcp_sessions_on_body(void *ctx, const char *data, size_t len)
 {
-    (void) ctx;
-    (void) data;
-    (void) len;
-
     return 0;
 }
 
 static void
 tg_mcp_sessions_on_done(void *ctx, const tg_http_exchange_end_t *end)
 {
-    (void) ctx;
-    (void) end;
 }
 
 static const tg_http_exchange_ops_t tg_mcp_sessions_http_ops = {

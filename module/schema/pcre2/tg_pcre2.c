@@ -54,7 +54,6 @@ tg_pcre2_free(void *ctx, void *ptr)
 {
     tg_pcre2_regex_t *regex;
 
-    (void) ctx;
     regex = ptr;
 
     if (regex != NULL) {
@@ -111,7 +110,6 @@ tg_pcre2_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     tg_pcre2_regex_t *regex;
     int rc;
 
-    (void) ctx;
     regex = ptr;
     regex->limit = limit;
     regex->spent = 0;
@@ -139,7 +137,6 @@ tg_pcre2_get_size(void *ctx, void *ptr)
     const tg_pcre2_regex_t *regex;
     size_t size;
 
-    (void) ctx;
     regex = ptr;
     size = 0;
     (void) pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
