@@ -59,6 +59,14 @@ ngx_tg_str_from_ngx(const ngx_str_t *text)
     return tg_str((const char *) text->data, text->len);
 }
 
+/* Checks whether this process serves clients. */
+static inline ngx_uint_t
+ngx_tg_is_worker(void)
+{
+    return ngx_process == NGX_PROCESS_WORKER
+           || ngx_process == NGX_PROCESS_SINGLE;
+}
+
 /*
  * Dummy connection for the `data` of a timer without a connection: NGINX's
  * debug log reads the data of every timer as a connection.
@@ -269,6 +277,11 @@ struct ngx_tg_srv_conf_s {
 };
 
 extern ngx_module_t ngx_stream_toolgate_module;
+
+/* NULL without a stream block. */
+#define ngx_tg_cycle_get_main_conf(cycle)                                      \
+    ((ngx_tg_main_conf_t *) ngx_stream_cycle_get_module_main_conf(             \
+        cycle, ngx_stream_toolgate_module))
 extern ngx_module_t ngx_tg_listener_module;
 
 /* --- directives --- */
@@ -415,8 +428,6 @@ ngx_int_t ngx_tg_parse_user_or_group(const u_char *text, ngx_uint_t is_group,
 
 /* --- limits --- */
 
-char *ngx_tg_conf_set_concurrency(ngx_conf_t *cf, ngx_command_t *cmd,
-                                  void *conf);
 char *ngx_tg_conf_set_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*

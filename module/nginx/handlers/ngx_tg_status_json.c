@@ -342,8 +342,7 @@ ngx_tg_status_write_servers(ngx_tg_status_t *status, tg_buf_t *json)
     tg_str_t server;
     ngx_uint_t i;
 
-    mcf = ngx_stream_cycle_get_module_main_conf(ngx_cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(ngx_cycle);
     scf = status->servers.elts;
     tg_buf_append_cstr(json, ",\"servers\":[");
 

@@ -14,10 +14,7 @@ ngx_tg_tasks_exit_master(ngx_cycle_t *cycle)
     tg_buf_t params;
     ngx_uint_t i;
 
-    mmcf = cycle->conf_ctx[ngx_stream_module.index] != NULL
-               ? ngx_stream_cycle_get_module_main_conf(cycle,
-                                                       ngx_tg_task_module)
-               : NULL;
+    mmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_tg_task_module);
 
     for (i = 0; mmcf != NULL && i < mmcf->servers.nelts; i++) {
         tasks = mmcf->servers.elts;

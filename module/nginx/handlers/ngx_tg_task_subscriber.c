@@ -121,15 +121,9 @@ ngx_tg_tasks_init_process(ngx_cycle_t *cycle)
     ngx_tg_tasks_t **tasks;
     ngx_uint_t i;
 
-    mmcf = cycle->conf_ctx[ngx_stream_module.index] != NULL
-               ? ngx_stream_cycle_get_module_main_conf(cycle,
-                                                       ngx_tg_task_module)
-               : NULL;
+    mmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_tg_task_module);
 
-    if (mmcf == NULL
-        || (ngx_process != NGX_PROCESS_WORKER
-            && ngx_process != NGX_PROCESS_SINGLE))
-    {
+    if (mmcf == NULL || !ngx_tg_is_worker()) {
         return NGX_OK;
     }
 

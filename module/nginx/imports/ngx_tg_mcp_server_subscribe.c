@@ -201,15 +201,9 @@ ngx_tg_imports_init_process(ngx_cycle_t *cycle)
     ngx_tg_mcp_server_t **mcp;
     ngx_uint_t i;
 
-    mmcf = cycle->conf_ctx[ngx_stream_module.index] != NULL
-               ? ngx_stream_cycle_get_module_main_conf(cycle,
-                                                       ngx_tg_imports_module)
-               : NULL;
+    mmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_tg_imports_module);
 
-    if (mmcf == NULL
-        || (ngx_process != NGX_PROCESS_WORKER
-            && ngx_process != NGX_PROCESS_SINGLE))
-    {
+    if (mmcf == NULL || !ngx_tg_is_worker()) {
         return NGX_OK;
     }
 

@@ -64,17 +64,6 @@ ngx_tg_listener_create_conf(ngx_cycle_t *cycle)
     return lcf;
 }
 
-static ngx_tg_main_conf_t *
-ngx_tg_cycle_get_main_conf(ngx_cycle_t *cycle)
-{
-    if (cycle->conf_ctx[ngx_stream_module.index] == NULL) {
-        return NULL;
-    }
-
-    return ngx_stream_cycle_get_module_main_conf(cycle,
-                                                 ngx_stream_toolgate_module);
-}
-
 static ngx_tg_listener_conf_t *
 ngx_tg_cycle_get_listener_conf(ngx_cycle_t *cycle)
 {
@@ -529,10 +518,7 @@ ngx_tg_listener_init_process(ngx_cycle_t *cycle)
     lcf = ngx_tg_cycle_get_listener_conf(cycle);
     ngx_tg_listener_show_addresses(lcf, 1);
 
-    if (mcf == NULL || !mcf->has_tools
-        || (ngx_process != NGX_PROCESS_WORKER
-            && ngx_process != NGX_PROCESS_SINGLE))
-    {
+    if (mcf == NULL || !mcf->has_tools || !ngx_tg_is_worker()) {
         return NGX_OK;
     }
 

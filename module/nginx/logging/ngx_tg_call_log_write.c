@@ -28,13 +28,6 @@ struct ngx_tg_log_sink_s {
 /* The line being built, for all logs of the worker. */
 static tg_buf_t ngx_tg_log_line;
 
-static ngx_tg_main_conf_t *
-ngx_tg_log_get_main_conf(ngx_cycle_t *cycle)
-{
-    return ngx_stream_cycle_get_module_main_conf(cycle,
-                                                 ngx_stream_toolgate_module);
-}
-
 /* --- output --- */
 
 /* Writes lines, after a line break if the last write was incomplete. */
@@ -276,7 +269,7 @@ ngx_tg_log_sinks_flush(ngx_cycle_t *cycle, const ngx_open_file_t *file,
     ngx_tg_log_sink_t **log_sinks;
     ngx_uint_t i;
 
-    mcf = ngx_tg_log_get_main_conf(cycle);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
 
     if (mcf == NULL) {
         return;

@@ -27,8 +27,7 @@ ngx_tg_tracer_get_all(const ngx_cycle_t *cycle, ngx_uint_t *n)
 {
     ngx_tg_main_conf_t *mcf;
 
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
     *n = mcf != NULL ? mcf->tracers.nelts : 0;
 
     return *n != 0 ? mcf->tracers.elts : NULL;
@@ -332,7 +331,6 @@ ngx_tg_tracer_reopen(ngx_open_file_t *file, ngx_log_t *log)
     ngx_tg_tracer_t **tracers;
     ngx_uint_t i, n;
 
-    (void) log;
     ngx_tg_tracer_create_file(file);
     tracers = ngx_tg_tracer_get_all((const ngx_cycle_t *) ngx_cycle, &n);
 

@@ -95,8 +95,7 @@ ngx_tg_counters_init(ngx_cycle_t *cycle)
     u_char value[NGX_INT_T_LEN + 1];
     ngx_uint_t is_needed;
 
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
     is_needed = mcf != NULL && mcf->has_tools;
 
     if (ngx_tg_counters_shm_find(cycle->log) != NGX_OK

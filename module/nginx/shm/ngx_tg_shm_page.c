@@ -123,8 +123,7 @@ ngx_tg_shm_page_init(ngx_cycle_t *cycle)
     ngx_uint_t i, is_needed;
     u_char value[2 * NGX_INT_T_LEN + 2];
 
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
     is_needed = 0;
 
     if (mcf != NULL) {
@@ -157,7 +156,6 @@ ngx_tg_shm_page_init(ngx_cycle_t *cycle)
 static void
 ngx_tg_shm_page_on_event(ngx_event_t *ev)
 {
-    (void) ev;
     ngx_tg_shm_page_on_wake();
 }
 
@@ -290,8 +288,7 @@ ngx_tg_shm_page_start_worker(ngx_cycle_t *cycle,
     (void) fcntl(ngx_tg_shm_page_fd, F_SETFD, FD_CLOEXEC);
     (void) fcntl(ngx_tg_shm_page_wake_fd, F_SETFD, FD_CLOEXEC);
     ngx_tg_shm_page_on_wake = wake;
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
     servers = mcf->servers.elts;
     rc = NGX_OK;
 

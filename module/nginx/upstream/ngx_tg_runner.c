@@ -342,8 +342,7 @@ ngx_tg_runners_exit_process(ngx_cycle_t *cycle)
     ngx_tg_runner_t **runners;
     ngx_uint_t i;
 
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
 
     if (mcf == NULL) {
         return;
