@@ -237,12 +237,11 @@ ngx_tg_postconfiguration(ngx_conf_t *cf)
 }
 
 static ngx_stream_module_t ngx_tg_module_ctx = {
-    ngx_tg_add_variables,     /* preconfiguration */
-    ngx_tg_postconfiguration, /* postconfiguration */
-    ngx_tg_create_main_conf,  /* create main configuration */
-    NULL,                     /* init main configuration */
-    ngx_tg_create_srv_conf,   /* create server configuration */
-    ngx_tg_merge_srv_conf     /* merge server configuration */
+    .preconfiguration = ngx_tg_add_variables,
+    .postconfiguration = ngx_tg_postconfiguration,
+    .create_main_conf = ngx_tg_create_main_conf,
+    .create_srv_conf = ngx_tg_create_srv_conf,
+    .merge_srv_conf = ngx_tg_merge_srv_conf,
 };
 
 ngx_module_t ngx_stream_toolgate_module = NGX_TG_MODULE(
@@ -252,8 +251,6 @@ ngx_module_t ngx_stream_toolgate_module = NGX_TG_MODULE(
 static ngx_int_t
 ngx_tg_init_process(ngx_cycle_t *cycle)
 {
-    (void) cycle;
-
     ngx_tg_calls_init_process(ngx_tg_call_store_result);
 
     return NGX_OK;
@@ -528,9 +525,6 @@ static char *
 ngx_tg_check_max_frame(ngx_conf_t *cf, void *post, void *data)
 {
     size_t *size = data;
-
-    (void) cf;
-    (void) post;
 
     return *size < 1024 || *size > 1073741824 ? "must be between 1k and 1024m"
                                               : NGX_CONF_OK;

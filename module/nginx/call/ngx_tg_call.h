@@ -119,16 +119,15 @@ const char *ngx_tg_call_append_value(ngx_tg_call_t *call, tg_buf_t *buf,
                                      const char *invalid);
 
 /*
- * Starts a job in the server's runner for a deferred call, which ends with the
- * job. Ends the call at once if the request cannot be sent.
+ * Defers a call and starts its job in the server's runner. Closes and frees
+ * params. Ends the call at once with `failure` if mistake is not NULL, or if
+ * the request cannot be sent.
  */
 void ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method,
-                              tg_str_t params);
+                              tg_buf_t *params, tg_failure_t failure,
+                              const char *mistake);
 
-/*
- * Appends the params that all jobs have, as a JSON object that the caller must
- * close.
- */
+/* Begins the JSON object of params with those that all jobs have. */
 void ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params);
 
 /* Appends how to store a large result, if it is stored: `,"spill":{…}`. */
@@ -144,16 +143,11 @@ size_t ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call);
 void ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params);
 
 /*
- * Marks the call's job as one about tasks, which runs no program, before
- * ngx_tg_call_start_remote().
+ * Starts a job about tasks like ngx_tg_call_start_remote(). The params of a
+ * repeatable job are sent again if the runner ends before it answers.
  */
-void ngx_tg_call_set_task(ngx_tg_call_t *call);
-
-/*
- * Keeps the params of a deferred call about tasks, so that they are sent again
- * if the runner ends before it answers. Without memory they are not kept.
- */
-void ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params);
+void ngx_tg_call_start_task_job(ngx_tg_call_t *call, tg_buf_t *params,
+                                ngx_uint_t is_repeatable);
 
 /*
  * Appends a random token by which the task store recognizes a repeated
@@ -165,9 +159,12 @@ ngx_uint_t ngx_tg_append_submission_token(tg_buf_t *params);
 ngx_uint_t ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
                                           const tg_request_t *request);
 
-/* Creates a task from the call in the runner; job: raw params of `exec`. */
+/*
+ * Creates a task from the call in the runner. Closes and frees job, the params
+ * of `exec`.
+ */
 void ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments,
-                            tg_str_t job);
+                            tg_buf_t *job);
 
 /* Appends format and largest size of the output of a job. */
 void ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params);

@@ -49,6 +49,7 @@ struct ngx_tg_call_private_s {
     unsigned is_refused:1;
     unsigned is_handed_off:1; /* the job was detached from a worker before */
     unsigned is_stored:1;     /* the runner is storing the large result */
+    unsigned is_repeatable:1; /* the params of the job are kept */
 };
 
 /* A call, as it is allocated. */
@@ -64,6 +65,12 @@ void ngx_tg_call_set_state(ngx_tg_call_t *call, ngx_tg_call_state_t state);
  * NGX_ERROR: the call was answered and freed.
  */
 ngx_int_t ngx_tg_call_defer_request(ngx_tg_call_t *call);
+
+/*
+ * Keeps the params of a deferred call for a repetition. Without memory they are
+ * not kept.
+ */
+void ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params);
 
 /* Restarts the call's watchdog: its executor or its client is alive. */
 void ngx_tg_call_reset_watchdog(ngx_tg_call_t *call);

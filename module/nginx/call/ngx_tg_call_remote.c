@@ -1,8 +1,6 @@
 /* Calls that run as jobs of the runner; slots for calls of this worker. */
 #include "nginx/call/ngx_tg_call_impl.h"
 
-#include "protocol/tg_rpc.h"
-
 /* Maximum stored result in bytes: escaped, it fits in a frame of the runner. */
 #define NGX_TG_STORED_RESULT_MAX 33554432
 
@@ -160,24 +158,6 @@ ngx_tg_call_append_max_response(ngx_tg_call_t *call, tg_buf_t *params)
 
     if (peer->row->is_text_only) {
         tg_json_add_bool(params, "text_only", 1);
-    }
-}
-
-ngx_uint_t
-ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
-                               const tg_request_t *request)
-{
-    tg_str_t value;
-
-    switch (call->tool->task) {
-    case NGX_TG_TASK_REQUIRED:
-        return 1;
-    case NGX_TG_TASK_OPTIONAL:
-        return request->meta.data != NULL
-               && tg_json_has_member(request->meta, TG_STR(TG_META_TASK),
-                                     TG_JSON_TRUE, &value);
-    default:
-        return 0;
     }
 }
 
@@ -366,7 +346,6 @@ ngx_tg_call_on_slot_granted(void *data, const tg_message_t *message)
 {
     ngx_tg_call_t *call = data;
 
-    (void) message;
     ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
                    "toolgate call %p: has its place", call);
 
@@ -552,8 +531,8 @@ ngx_tg_call_init_remote(ngx_tg_call_t *call, ngx_tg_runner_t *runner)
     call->priv->job.store_params = call->priv->store_params;
 }
 
-void
-ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_str_t params)
+static void
+ngx_tg_call_send_job(ngx_tg_call_t *call, tg_str_t method, tg_str_t params)
 {
     int rc;
 
@@ -567,6 +546,27 @@ ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_str_t params)
     if (rc != TG_OK) {
         ngx_tg_call_fail_unsent(call, rc);
     }
+}
+
+void
+ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_buf_t *params,
+                         tg_failure_t failure, const char *mistake)
+{
+    tg_buf_append_char(params, '}');
+
+    if (mistake != NULL) {
+        ngx_tg_call_fail(call, failure, mistake);
+    } else if (tg_buf_has_failed(params)) {
+        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
+    } else if (ngx_tg_call_defer(call) == NGX_OK) {
+        if (call->priv->is_repeatable) {
+            ngx_tg_call_save_task_params(call, tg_buf_view(params));
+        }
+
+        ngx_tg_call_send_job(call, method, tg_buf_view(params));
+    }
+
+    tg_buf_deinit(params);
 }
 
 int

@@ -1,8 +1,28 @@
 /* Calls that become tasks (`task`): the runner answers with the task. */
 #include "nginx/call/ngx_tg_call_impl.h"
 
+#include "protocol/tg_rpc.h"
+
 /* Timeout of the submission, in ms: a database may fail for a moment. */
 #define NGX_TG_TASK_RESPONSE_TIMEOUT 60000
+
+ngx_uint_t
+ngx_tg_call_is_task_submission(const ngx_tg_call_t *call,
+                               const tg_request_t *request)
+{
+    tg_str_t value;
+
+    switch (call->tool->task) {
+    case NGX_TG_TASK_REQUIRED:
+        return 1;
+    case NGX_TG_TASK_OPTIONAL:
+        return request->meta.data != NULL
+               && tg_json_has_member(request->meta, TG_STR(TG_META_TASK),
+                                     TG_JSON_TRUE, &value);
+    default:
+        return 0;
+    }
+}
 
 ngx_uint_t
 ngx_tg_append_submission_token(tg_buf_t *params)
@@ -21,12 +41,6 @@ ngx_tg_append_submission_token(tg_buf_t *params)
 }
 
 void
-ngx_tg_call_set_task(ngx_tg_call_t *call)
-{
-    call->priv->job.is_task = 1;
-}
-
-void
 ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params)
 {
     u_char *copy;
@@ -42,7 +56,17 @@ ngx_tg_call_save_task_params(ngx_tg_call_t *call, tg_str_t params)
 }
 
 void
-ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
+ngx_tg_call_start_task_job(ngx_tg_call_t *call, tg_buf_t *params,
+                           ngx_uint_t is_repeatable)
+{
+    call->priv->job.is_task = 1;
+    call->priv->is_repeatable = is_repeatable;
+    ngx_tg_call_start_remote(call, TG_STR("task"), params, TG_FAILURE_INTERNAL,
+                             NULL);
+}
+
+void
+ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_buf_t *job)
 {
     const ngx_tg_srv_conf_t *scf;
     ngx_uint_t has_token;
@@ -61,24 +85,14 @@ ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_str_t job)
                                     ? ",\"params\":{\"has_tools\":true"
                                     : ",\"params\":{\"has_tools\":false");
     tg_json_add_compact(&params, "arguments", arguments);
-    tg_json_add_compact(&params, "job", job);
-    tg_buf_append_cstr(&params, "}}");
+    tg_buf_append_char(job, '}');
+    tg_json_add_compact(&params, "job", tg_buf_view(job));
+    params.failed |= tg_buf_has_failed(job);
+    tg_buf_deinit(job);
+    tg_buf_append_char(&params, '}');
 
     /* The tool's own timeout is the task's. */
     call->priv->timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
     call->priv->max_timeout = NGX_TG_TASK_RESPONSE_TIMEOUT;
-
-    if (tg_buf_has_failed(&params)) {
-        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_set_task(call);
-
-        if (has_token) {
-            ngx_tg_call_save_task_params(call, tg_buf_view(&params));
-        }
-
-        ngx_tg_call_start_remote(call, TG_STR("task"), tg_buf_view(&params));
-    }
-
-    tg_buf_deinit(&params);
+    ngx_tg_call_start_task_job(call, &params, has_token);
 }

@@ -4,6 +4,7 @@
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
 #include "nginx/config/ngx_tg_command_lint.h"
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/call/ngx_tg_call_impl.h"
 
 /* --- parsing --- */
@@ -230,20 +231,17 @@ ngx_int_t
 ngx_tg_conf_parse_join(ngx_conf_t *cf, const ngx_str_t *word,
                        ngx_str_t *separator)
 {
-    static const char prefix[] = "join=";
+    ngx_str_t value;
     tg_str_t text;
     tg_buf_t buf;
     ngx_int_t rc;
     size_t i;
 
-    if (word->len < sizeof(prefix) - 1
-        || ngx_strncmp(word->data, prefix, sizeof(prefix) - 1) != 0)
-    {
+    if (!ngx_tg_arg_has_name(word, "join=", &value)) {
         return NGX_DECLINED;
     }
 
-    text = tg_str((char *) word->data + sizeof(prefix) - 1,
-                  word->len - (sizeof(prefix) - 1));
+    text = ngx_tg_str_from_ngx(&value);
 
     if (text.len == 0 || memchr(text.data, '$', text.len) != NULL) {
         (void) ngx_tg_conf_error(cf,

@@ -185,11 +185,12 @@ ngx_tg_tool_t *ngx_tg_tool_create(ngx_conf_t *cf, tg_catalog_entry_type_t kind,
                                   ngx_str_t *name);
 
 /*
- * Returns the array of configurations for a tool's block: a copy of the array
- * of the block around it, in which this module's entry is the tool. Returns
- * NULL if there is no memory.
+ * Returns the array of configurations for a block: a copy of the array of the
+ * block around it, in which the module's entry is conf. Returns NULL if there
+ * is no memory.
  */
-void **ngx_tg_tool_create_conf_array(ngx_conf_t *cf, ngx_tg_tool_t *tool);
+void **ngx_tg_conf_create_array(ngx_conf_t *cf, const ngx_module_t *module,
+                                void *conf);
 
 /* Reads a block with directives of this context. */
 char *ngx_tg_conf_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs);

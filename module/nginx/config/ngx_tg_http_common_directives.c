@@ -99,10 +99,12 @@ ngx_tg_conf_read_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
 /* --- certificates --- */
 
 char *
-ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_str_t *path)
+ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_str_t *value, text;
+    ngx_str_t *value, *path, text;
     ngx_file_info_t fi;
+
+    path = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
 
     if (path->len != 0) {
         return "is duplicate";
@@ -132,11 +134,13 @@ ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 /* --- the connection --- */
 
 char *
-ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_str_t *proxy)
+ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_str_t *value;
+    ngx_str_t *value, *proxy;
     const char *why;
     tg_url_t url;
+
+    proxy = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
 
     if (proxy->len != 0) {
         return "is duplicate";

@@ -26,14 +26,11 @@ const char *ngx_tg_header_name_check(const ngx_str_t *name);
 char *ngx_tg_conf_read_header_file(ngx_conf_t *cf, ngx_str_t *path,
                                    ngx_str_t *text);
 
-/*
- * Handles `ca_file PATH`: path becomes the full path. Returns NGX_CONF_OK or an
- * error.
- */
-char *ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_str_t *path);
+/* Handles `ca_file PATH`: sets a ngx_str_t to the full path. */
+char *ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* Handles `proxy URL`. Returns NGX_CONF_OK or an error. */
-char *ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_str_t *proxy);
+/* Handles `proxy URL`: sets a ngx_str_t. */
+char *ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*
  * Checks whether the runner can load libcurl. Returns NGX_OK, or NGX_ERROR

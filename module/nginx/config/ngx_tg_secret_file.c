@@ -2,7 +2,7 @@
  * Secrets in files of their own, read at config load by the user that starts
  * NGINX, so that a dump of the config does not contain them.
  */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_spec.h"
 
 #include "base/tg_utf8.h"
 
@@ -113,30 +113,19 @@ ngx_tg_secret_get_credential_path(ngx_conf_t *cf, ngx_str_t *name,
 ngx_int_t
 ngx_tg_secret_arg_read(ngx_conf_t *cf, const ngx_str_t *word, ngx_str_t *text)
 {
-    static const ngx_str_t file = ngx_string("file=");
-    static const ngx_str_t credential = ngx_string("credential=");
     ngx_file_info_t fi;
     const char *mistake;
     ngx_str_t path, name;
     ngx_int_t rc;
 
-    if (word->len > file.len
-        && ngx_strncmp(word->data, file.data, file.len) == 0) {
-        path.data = word->data + file.len;
-        path.len = word->len - file.len;
-
-    } else if (word->len > credential.len
-               && ngx_strncmp(word->data, credential.data, credential.len) == 0)
-    {
-        name.data = word->data + credential.len;
-        name.len = word->len - credential.len;
+    if (!ngx_tg_arg_has_name(word, "file=", &path) || path.len == 0) {
+        if (!ngx_tg_arg_has_name(word, "credential=", &name) || name.len == 0) {
+            return NGX_DECLINED;
+        }
 
         if (ngx_tg_secret_get_credential_path(cf, &name, &path) != NGX_OK) {
             return NGX_ERROR;
         }
-
-    } else {
-        return NGX_DECLINED;
     }
 
     rc = ngx_tg_secret_file_read(cf, &path, text, &fi);

@@ -315,7 +315,7 @@ ngx_tg_server_init_outputs(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
 }
 
 void **
-ngx_tg_tool_create_conf_array(ngx_conf_t *cf, ngx_tg_tool_t *tool)
+ngx_tg_conf_create_array(ngx_conf_t *cf, const ngx_module_t *module, void *conf)
 {
     void **confs;
 
@@ -324,7 +324,7 @@ ngx_tg_tool_create_conf_array(ngx_conf_t *cf, ngx_tg_tool_t *tool)
     if (confs != NULL) {
         ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
                    sizeof(void *) * ngx_stream_max_module);
-        confs[ngx_stream_toolgate_module.ctx_index] = tool;
+        confs[module->ctx_index] = conf;
     }
 
     return confs;
@@ -387,7 +387,7 @@ ngx_tg_tool_read_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_str_t *kind,
     void **confs;
     char *rv;
 
-    confs = ngx_tg_tool_create_conf_array(cf, tool);
+    confs = ngx_tg_conf_create_array(cf, &ngx_stream_toolgate_module, tool);
 
     if (confs == NULL || ngx_tg_tool_create_handler_confs(cf, confs) != NGX_OK)
     {

@@ -4,62 +4,6 @@
  */
 #include "nginx/handlers/ngx_tg_automation.h"
 
-static char *ngx_tg_automation_read_block(ngx_conf_t *cf, ngx_command_t *cmd,
-                                          void *conf);
-
-#define ngx_tg_automation_offset(field)                                        \
-    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_automation_t, field)
-
-/* Space for the directives of the options. */
-static ngx_command_t ngx_tg_automation_commands[24] = {
-
-    { ngx_string("automation"),
-      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
-      ngx_tg_automation_read_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("automation_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_automation_read_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    /* directives in an automation block */
-
-    { ngx_string("trigger"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_2MORE,
-      ngx_tg_automation_set_trigger, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("when"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE23,
-      ngx_tg_automation_set_when, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("agent"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
-      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("notify"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
-      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("webhook"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
-      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("secret"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
-      ngx_tg_automation_set_secret, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("description"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
-      ngx_conf_set_str_slot, ngx_tg_automation_offset(description), NULL },
-
-    ngx_null_command
-};
-
-__attribute__((constructor)) static void
-ngx_tg_automation_init_commands(void)
-{
-    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_fields,
-                             NGX_STREAM_AUTOMATION_CONF,
-                             offsetof(ngx_tg_automation_t, rule), NULL);
-    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_action_fields,
-                             NGX_STREAM_AUTOMATION_CONF,
-                             offsetof(ngx_tg_automation_t, options), NULL);
-}
-
-ngx_module_t ngx_tg_automation_module = NGX_TG_HANDLER_MODULE(
-    ngx_tg_automation_commands);
-
 /* --- end of the block: JSON of the rule --- */
 
 static const char *
@@ -150,10 +94,9 @@ ngx_tg_automation_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     void **confs;
     char *rv;
 
-    (void) conf;
     value = cf->args->elts;
     automation = ngx_pcalloc(cf->pool, sizeof(ngx_tg_automation_t));
-    confs = ngx_palloc(cf->pool, sizeof(void *) * ngx_stream_max_module);
+    confs = ngx_tg_conf_create_array(cf, &ngx_tg_automation_module, automation);
 
     if (automation == NULL || confs == NULL
         || ngx_tg_conf_enable_tasks(cf) == NULL) {
@@ -163,12 +106,64 @@ ngx_tg_automation_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     automation->name = value[1];
     tg_spec_init(tg_rule_fields, &automation->rule);
     tg_spec_init(tg_rule_action_fields, &automation->options);
-    ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
-               sizeof(void *) * ngx_stream_max_module);
-    confs[ngx_tg_automation_module.ctx_index] = automation;
     rv = ngx_tg_conf_read_block(cf, NGX_STREAM_AUTOMATION_CONF, confs);
 
     return rv == NGX_CONF_OK
                ? ngx_tg_automation_finish_block(cf, cmd, automation)
                : rv;
 }
+
+/* --- module --- */
+
+#define ngx_tg_automation_offset(field)                                        \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_automation_t, field)
+
+/* Space for the directives of the options. */
+static ngx_command_t ngx_tg_automation_commands[24] = {
+
+    { ngx_string("automation"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_automation_read_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("automation_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_automation_read_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    /* directives in an automation block */
+
+    { ngx_string("trigger"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_2MORE,
+      ngx_tg_automation_set_trigger, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("when"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE23,
+      ngx_tg_automation_set_when, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("agent"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
+      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("notify"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
+      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("webhook"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE12,
+      ngx_tg_automation_set_action, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("secret"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
+      ngx_tg_automation_set_secret, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("description"), NGX_STREAM_AUTOMATION_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot, ngx_tg_automation_offset(description), NULL },
+
+    ngx_null_command
+};
+
+__attribute__((constructor)) static void
+ngx_tg_automation_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_fields,
+                             NGX_STREAM_AUTOMATION_CONF,
+                             offsetof(ngx_tg_automation_t, rule), NULL);
+    ngx_tg_spec_add_commands(ngx_tg_automation_commands, tg_rule_action_fields,
+                             NGX_STREAM_AUTOMATION_CONF,
+                             offsetof(ngx_tg_automation_t, options), NULL);
+}
+
+ngx_module_t ngx_tg_automation_module = NGX_TG_HANDLER_MODULE(
+    ngx_tg_automation_commands);

@@ -64,7 +64,6 @@ ngx_tg_automation_set_when(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tg_buf_t json;
     char *mistake;
 
-    (void) cmd;
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
@@ -113,11 +112,9 @@ static char *
 ngx_tg_automation_parse_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
                                 ngx_str_t *word)
 {
-    static const ngx_str_t channel = ngx_string("channel=");
+    ngx_str_t name;
 
-    if (word->len <= channel.len
-        || ngx_strncmp(word->data, channel.data, channel.len) != 0)
-    {
+    if (!ngx_tg_arg_has_name(word, "channel=", &name) || name.len == 0) {
         return ngx_tg_conf_error(cf,
                                  "invalid parameter \"%V\" in \"%V\"; write "
                                  "one message in quotes, optionally followed "
@@ -125,8 +122,7 @@ ngx_tg_automation_parse_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
                                  word, &cmd->name);
     }
 
-    word->data += channel.len;
-    word->len -= channel.len;
+    *word = name;
 
     return NGX_CONF_OK;
 }

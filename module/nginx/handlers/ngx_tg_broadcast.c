@@ -6,33 +6,11 @@
 #include "nginx/shm/ngx_tg_shm.h"
 #include "nginx/call/ngx_tg_session_base.h"
 
+extern const ngx_tg_handler_t ngx_tg_broadcast_handler;
+
 typedef struct {
     ngx_str_t method; /* empty: no `broadcast` */
 } ngx_tg_broadcast_conf_t;
-
-static char *ngx_tg_broadcast_set_method(ngx_conf_t *cf, ngx_command_t *cmd,
-                                         void *conf);
-static const char *ngx_tg_broadcast_check(ngx_tg_tool_t *tool, void *conf);
-static void ngx_tg_broadcast_start(ngx_tg_call_t *call, tg_request_t *request);
-
-static ngx_command_t ngx_tg_broadcast_commands[] = {
-
-    { ngx_string("broadcast"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_broadcast_set_method, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-ngx_module_t ngx_tg_broadcast_module = NGX_TG_HANDLER_MODULE(
-    ngx_tg_broadcast_commands);
-
-const ngx_tg_handler_t ngx_tg_broadcast_handler = {
-    .name = ngx_string("broadcast"),
-    .module = &ngx_tg_broadcast_module,
-    .conf_size = sizeof(ngx_tg_broadcast_conf_t),
-    .check = ngx_tg_broadcast_check,
-    .start = ngx_tg_broadcast_start,
-};
 
 static char *
 ngx_tg_broadcast_set_method(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -126,3 +104,22 @@ ngx_tg_broadcast_start(ngx_tg_call_t *call, tg_request_t *request)
     outcome = tg_outcome_parse_output(call->entry, tg_str((char *) text, len));
     ngx_tg_call_end(call, &outcome);
 }
+
+static ngx_command_t ngx_tg_broadcast_commands[] = {
+
+    { ngx_string("broadcast"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_broadcast_set_method, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+ngx_module_t ngx_tg_broadcast_module = NGX_TG_HANDLER_MODULE(
+    ngx_tg_broadcast_commands);
+
+const ngx_tg_handler_t ngx_tg_broadcast_handler = {
+    .name = ngx_string("broadcast"),
+    .module = &ngx_tg_broadcast_module,
+    .conf_size = sizeof(ngx_tg_broadcast_conf_t),
+    .check = ngx_tg_broadcast_check,
+    .start = ngx_tg_broadcast_start,
+};

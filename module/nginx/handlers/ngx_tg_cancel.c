@@ -25,18 +25,6 @@ typedef struct {
     ngx_uint_t is_found;
 } ngx_tg_cancel_search_t;
 
-static void ngx_tg_cancel_start(ngx_tg_call_t *call, tg_request_t *request);
-static void ngx_tg_cancel_run(ngx_tg_call_t *call);
-static void ngx_tg_cancel_stop(ngx_tg_call_t *call);
-
-const ngx_tg_handler_t ngx_tg_cancel_handler = {
-    .name = ngx_string("toolgate.cancel"),
-    .flags = NGX_TG_HANDLER_IS_BUILTIN,
-    .start = ngx_tg_cancel_start,
-    .run = ngx_tg_cancel_run,
-    .cancel = ngx_tg_cancel_stop,
-};
-
 static void
 ngx_tg_cancel_stop(ngx_tg_call_t *call)
 {
@@ -141,3 +129,11 @@ ngx_tg_cancel_start(ngx_tg_call_t *call, tg_request_t *request)
     (void) ngx_tg_running_call_order_end(cancel->number);
     (void) ngx_tg_call_defer(call);
 }
+
+const ngx_tg_handler_t ngx_tg_cancel_handler = {
+    .name = ngx_string("toolgate.cancel"),
+    .flags = NGX_TG_HANDLER_IS_BUILTIN,
+    .start = ngx_tg_cancel_start,
+    .run = ngx_tg_cancel_run,
+    .cancel = ngx_tg_cancel_stop,
+};

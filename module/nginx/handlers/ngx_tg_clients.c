@@ -3,6 +3,8 @@
 #include "nginx/shm/ngx_tg_shm.h"
 #include "nginx/call/ngx_tg_session_base.h"
 
+extern const ngx_tg_handler_t ngx_tg_clients_handler;
+
 typedef struct {
     ngx_flag_t is_set;
 } ngx_tg_clients_conf_t;
@@ -13,36 +15,11 @@ typedef struct {
     ngx_uint_t n;
 } ngx_tg_clients_list_t;
 
-static char *ngx_tg_clients_set_handler(ngx_conf_t *cf, ngx_command_t *cmd,
-                                        void *conf);
-static const char *ngx_tg_clients_check(ngx_tg_tool_t *tool, void *conf);
-static void ngx_tg_clients_start(ngx_tg_call_t *call, tg_request_t *request);
-
-static ngx_command_t ngx_tg_clients_commands[] = {
-
-    { ngx_string("clients"), NGX_STREAM_TOOL_CONF | NGX_CONF_NOARGS,
-      ngx_tg_clients_set_handler, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-ngx_module_t ngx_tg_clients_module = NGX_TG_HANDLER_MODULE(
-    ngx_tg_clients_commands);
-
-const ngx_tg_handler_t ngx_tg_clients_handler = {
-    .name = ngx_string("clients"),
-    .module = &ngx_tg_clients_module,
-    .conf_size = sizeof(ngx_tg_clients_conf_t),
-    .check = ngx_tg_clients_check,
-    .start = ngx_tg_clients_start,
-};
-
 static char *
 ngx_tg_clients_set_handler(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_tg_clients_conf_t *clients = conf;
 
-    (void) cmd;
     clients->is_set = 1;
     ngx_tg_conf_get_tool(cf)->needs_shm = 1;
 
@@ -99,7 +76,6 @@ ngx_tg_clients_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_outcome_t outcome;
     tg_buf_t text;
 
-    (void) request;
     list.n = 0;
     tg_buf_init(&list.text, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
@@ -120,3 +96,22 @@ ngx_tg_clients_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_buf_deinit(&list.text);
     tg_buf_deinit(&text);
 }
+
+static ngx_command_t ngx_tg_clients_commands[] = {
+
+    { ngx_string("clients"), NGX_STREAM_TOOL_CONF | NGX_CONF_NOARGS,
+      ngx_tg_clients_set_handler, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+ngx_module_t ngx_tg_clients_module = NGX_TG_HANDLER_MODULE(
+    ngx_tg_clients_commands);
+
+const ngx_tg_handler_t ngx_tg_clients_handler = {
+    .name = ngx_string("clients"),
+    .module = &ngx_tg_clients_module,
+    .conf_size = sizeof(ngx_tg_clients_conf_t),
+    .check = ngx_tg_clients_check,
+    .start = ngx_tg_clients_start,
+};

@@ -4,90 +4,7 @@
  */
 #include "nginx/handlers/ngx_tg_exec.h"
 
-static char *ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-static char *ngx_tg_exec_set_value(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf);
-static char *ngx_tg_exec_set_stdin(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf);
-static char *ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd,
-                                 void *conf);
-static char *ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
-                                 void *conf);
-static void *ngx_tg_exec_create_conf(ngx_conf_t *cf);
-static char *ngx_tg_exec_merge_conf(ngx_conf_t *cf, void *parent, void *child);
-static const char *ngx_tg_exec_check(ngx_tg_tool_t *tool, void *conf);
-static ngx_int_t ngx_tg_exec_lint(ngx_conf_t *cf, ngx_tg_tool_t *tool,
-                                  void *conf);
-static void ngx_tg_exec_start(ngx_tg_call_t *call, tg_request_t *request);
-
-#define NGX_TG_EXEC_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
-
-/* Space for the directives of the options (spec/tg_exec_spec.h). */
-static ngx_command_t ngx_tg_exec_commands[32] = {
-
-    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_exec_set_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("arg"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_exec_set_arg, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_set_stdin, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
-
-    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
-
-    /* defaults for all programs of a server */
-
-    { ngx_string("tool_stdin"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_set_value, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
-
-    { ngx_string("tool_env"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE12,
-      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tool_cwd"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
-
-    ngx_null_command
-};
-
-__attribute__((constructor)) static void
-ngx_tg_exec_init_commands(void)
-{
-    ngx_tg_spec_add_commands(ngx_tg_exec_commands, tg_exec_fields,
-                             NGX_STREAM_TOOL_CONF,
-                             offsetof(ngx_tg_exec_conf_t, options), NULL);
-    ngx_tg_spec_add_commands(ngx_tg_exec_commands, tg_exec_fields,
-                             NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF,
-                             offsetof(ngx_tg_exec_conf_t, options), NULL);
-}
-
-static ngx_stream_module_t ngx_tg_exec_module_ctx = {
-    .create_srv_conf = ngx_tg_exec_create_conf,
-    .merge_srv_conf = ngx_tg_exec_merge_conf,
-};
-
-ngx_module_t ngx_tg_exec_module = NGX_TG_MODULE(ngx_tg_exec_module_ctx,
-                                                ngx_tg_exec_commands);
-
-const ngx_tg_handler_t ngx_tg_exec_handler = {
-    .name = ngx_string("exec"),
-    .module = &ngx_tg_exec_module,
-    .conf_size = sizeof(ngx_tg_exec_conf_t),
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL
-             | NGX_TG_HANDLER_OUTPUTS_BYTES | NGX_TG_HANDLER_ALLOWS_TASK,
-    .check = ngx_tg_exec_check,
-    .lint = ngx_tg_exec_lint,
-    .start = ngx_tg_exec_start,
-};
+extern const ngx_tg_handler_t ngx_tg_exec_handler;
 
 /* --- inheritance --- */
 
@@ -554,12 +471,6 @@ ngx_tg_exec_write_params(ngx_tg_call_t *call, tg_request_t *request,
         mistake = ngx_tg_exec_write_input(call, exec, request, buf);
     }
 
-    tg_buf_append_char(buf, '}');
-
-    if (mistake == NULL && tg_buf_has_failed(buf)) {
-        mistake = TG_TEXT_NO_MEMORY;
-    }
-
     return mistake;
 }
 
@@ -567,20 +478,85 @@ static void
 ngx_tg_exec_start(ngx_tg_call_t *call, tg_request_t *request)
 {
     const char *mistake;
-    ngx_uint_t is_task;
     tg_buf_t params;
 
-    is_task = ngx_tg_call_is_task_submission(call, request);
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_tg_exec_write_params(call, request, &params);
 
-    if (mistake != NULL) {
-        ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
-    } else if (is_task) {
-        ngx_tg_call_start_task(call, request->arguments, tg_buf_view(&params));
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_start_remote(call, TG_STR("exec"), tg_buf_view(&params));
+    if (mistake == NULL && ngx_tg_call_is_task_submission(call, request)) {
+        ngx_tg_call_start_task(call, request->arguments, &params);
+    } else {
+        ngx_tg_call_start_remote(call, TG_STR("exec"), &params,
+                                 TG_FAILURE_ARGUMENTS, mistake);
     }
-
-    tg_buf_deinit(&params);
 }
+
+/* --- module --- */
+
+#define NGX_TG_EXEC_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+/* Space for the directives of the options (spec/tg_exec_spec.h). */
+static ngx_command_t ngx_tg_exec_commands[32] = {
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_set_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("arg"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_exec_set_arg, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_stdin, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
+
+    /* defaults for all programs of a server */
+
+    { ngx_string("tool_stdin"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_value, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, stdin_value), NULL },
+
+    { ngx_string("tool_env"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE12,
+      ngx_tg_exec_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_cwd"), NGX_TG_EXEC_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_exec_set_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_exec_conf_t, cwd), NULL },
+
+    ngx_null_command
+};
+
+__attribute__((constructor)) static void
+ngx_tg_exec_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_exec_commands, tg_exec_fields,
+                             NGX_STREAM_TOOL_CONF,
+                             offsetof(ngx_tg_exec_conf_t, options), NULL);
+    ngx_tg_spec_add_commands(ngx_tg_exec_commands, tg_exec_fields,
+                             NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF,
+                             offsetof(ngx_tg_exec_conf_t, options), NULL);
+}
+
+static ngx_stream_module_t ngx_tg_exec_module_ctx = {
+    .create_srv_conf = ngx_tg_exec_create_conf,
+    .merge_srv_conf = ngx_tg_exec_merge_conf,
+};
+
+ngx_module_t ngx_tg_exec_module = NGX_TG_MODULE(ngx_tg_exec_module_ctx,
+                                                ngx_tg_exec_commands);
+
+const ngx_tg_handler_t ngx_tg_exec_handler = {
+    .name = ngx_string("exec"),
+    .module = &ngx_tg_exec_module,
+    .conf_size = sizeof(ngx_tg_exec_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL
+             | NGX_TG_HANDLER_OUTPUTS_BYTES | NGX_TG_HANDLER_ALLOWS_TASK,
+    .check = ngx_tg_exec_check,
+    .lint = ngx_tg_exec_lint,
+    .start = ngx_tg_exec_start,
+};

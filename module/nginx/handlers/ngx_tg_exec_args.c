@@ -112,12 +112,10 @@ ngx_tg_exec_arg_parse_params(ngx_conf_t *cf, ngx_tg_exec_arg_t *arg,
             continue;
         }
 
-        if (text.len < 3 || ngx_strncmp(text.data, "if=", 3) != 0) {
+        if (!ngx_tg_arg_has_name(&text, "if=", &text)) {
             break;
         }
 
-        text.data += 3;
-        text.len -= 3;
         rv = ngx_tg_exec_arg_parse_if(cf, arg, text);
 
         if (rv != NGX_CONF_OK) {
@@ -165,7 +163,6 @@ ngx_tg_exec_set_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value;
     char *rv;
 
-    (void) cmd;
     ngx_tg_lint_missing_semicolon(cf);
     arg = ngx_tg_conf_array_push(cf, &exec->args, sizeof(ngx_tg_exec_arg_t));
 

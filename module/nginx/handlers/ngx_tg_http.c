@@ -10,91 +10,6 @@
 
 extern const ngx_tg_handler_t ngx_tg_http_handler;
 
-static void ngx_tg_http_start(ngx_tg_call_t *call, tg_request_t *request);
-static void *ngx_tg_http_create_conf(ngx_conf_t *cf);
-static char *ngx_tg_http_merge_conf(ngx_conf_t *cf, void *parent, void *child);
-
-#define NGX_TG_HTTP_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
-
-/* Space for the directives of the options (spec/tg_http_spec.h). */
-static ngx_command_t ngx_tg_http_commands[32] = {
-
-    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
-      ngx_tg_http_set_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
-      (void *) &ngx_tg_http_handler },
-
-    { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
-      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
-      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_http_conf_t, query), NULL },
-
-    { ngx_string("field"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
-      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_http_conf_t, form), NULL },
-
-    { ngx_string("body"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_tg_http_set_body, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("hosts"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("proxy"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("ca_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    /* defaults for all HTTP requests of a server */
-
-    { ngx_string("tool_header"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE2,
-      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tool_query"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE23,
-      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_tg_http_conf_t, query), NULL },
-
-    { ngx_string("tool_hosts"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_1MORE,
-      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tool_proxy"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tool_ca_file"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_http_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-__attribute__((constructor)) static void
-ngx_tg_http_init_commands(void)
-{
-    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
-                             NGX_STREAM_TOOL_CONF,
-                             offsetof(ngx_tg_http_conf_t, options), NULL);
-    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
-                             NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF,
-                             offsetof(ngx_tg_http_conf_t, options), NULL);
-}
-
-static ngx_stream_module_t ngx_tg_http_module_ctx = {
-    .create_srv_conf = ngx_tg_http_create_conf,
-    .merge_srv_conf = ngx_tg_http_merge_conf,
-};
-
-ngx_module_t ngx_tg_http_module = NGX_TG_MODULE(ngx_tg_http_module_ctx,
-                                                ngx_tg_http_commands);
-
-const ngx_tg_handler_t ngx_tg_http_handler = {
-    .name = ngx_string("http"),
-    .module = &ngx_tg_http_module,
-    .conf_size = sizeof(ngx_tg_http_conf_t),
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
-    .check = ngx_tg_http_check,
-    .start = ngx_tg_http_start,
-};
-
 static void *
 ngx_tg_http_create_conf(ngx_conf_t *cf)
 {
@@ -179,12 +94,12 @@ ngx_tg_http_write_url(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
 }
 
 /*
- * Writes the headers that are secret (is_secret 1), or those that are not (0),
- * after n others. Returns NULL, or an error text.
+ * Writes the headers that are secret (is_secret 1), or those that are not (0).
+ * Returns NULL, or an error text.
  */
 static const char *
 ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
-                          tg_buf_t *params, ngx_uint_t is_secret, ngx_uint_t n)
+                          tg_buf_t *params, ngx_uint_t is_secret)
 {
     static const char invalid[] = "A header of the request is not valid UTF-8.";
     ngx_tg_http_field_t *field;
@@ -226,14 +141,11 @@ ngx_tg_http_write_headers(ngx_tg_call_t *call, ngx_tg_http_conf_t *http,
     return mistake;
 }
 
-/*
- * Writes the call's trace context as headers, unless the tool sets them.
- * Returns the new number of headers.
- */
-static ngx_uint_t
+/* Writes the call's trace context as headers, unless the tool sets them. */
+static void
 ngx_tg_http_write_trace_context(const ngx_tg_call_t *call,
                                 const ngx_tg_http_conf_t *http,
-                                tg_buf_t *params, ngx_uint_t n)
+                                tg_buf_t *params)
 {
     const struct {
         tg_str_t name;
@@ -255,8 +167,6 @@ ngx_tg_http_write_trace_context(const ngx_tg_call_t *call,
             (void) ngx_tg_append_json_string_end(params, rows[i].value, NULL);
         }
     }
-
-    return n;
 }
 
 static const char *
@@ -362,7 +272,6 @@ ngx_tg_http_write_params(ngx_tg_call_t *call, tg_request_t *request,
     ngx_tg_http_conf_t *http = call->tool->conf;
 
     const char *mistake, *type;
-    ngx_uint_t n;
 
     ngx_tg_call_begin_params(call, params);
     ngx_tg_call_append_output_params(call, params);
@@ -377,23 +286,17 @@ ngx_tg_http_write_params(ngx_tg_call_t *call, tg_request_t *request,
             tg_buf_printf(params, "\"Content-Type: %s\"", type);
         }
 
-        n = ngx_tg_http_write_trace_context(call, http, params, type != NULL);
-        mistake = ngx_tg_http_write_headers(call, http, params, 0, n);
+        ngx_tg_http_write_trace_context(call, http, params);
+        mistake = ngx_tg_http_write_headers(call, http, params, 0);
     }
 
     if (mistake == NULL) {
         tg_buf_append_cstr(params, ",\"secrets\":[");
-        mistake = ngx_tg_http_write_headers(call, http, params, 1, 0);
+        mistake = ngx_tg_http_write_headers(call, http, params, 1);
     }
 
     if (mistake == NULL) {
         mistake = ngx_tg_http_write_body(call, http, request, params);
-    }
-
-    tg_buf_append_char(params, '}');
-
-    if (mistake == NULL && tg_buf_has_failed(params)) {
-        mistake = TG_TEXT_NO_MEMORY;
     }
 
     return mistake;
@@ -407,12 +310,91 @@ ngx_tg_http_start(ngx_tg_call_t *call, tg_request_t *request)
 
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_tg_http_write_params(call, request, &params);
-
-    if (mistake != NULL) {
-        ngx_tg_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_start_remote(call, TG_STR("http"), tg_buf_view(&params));
-    }
-
-    tg_buf_deinit(&params);
+    ngx_tg_call_start_remote(call, TG_STR("http"), &params,
+                             TG_FAILURE_ARGUMENTS, mistake);
 }
+
+#define NGX_TG_HTTP_SRV_CONF (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+/* Space for the directives of the options (spec/tg_http_spec.h). */
+static ngx_command_t ngx_tg_http_commands[32] = {
+
+    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
+      (void *) &ngx_tg_http_handler },
+
+    { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, query), NULL },
+
+    { ngx_string("field"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, form), NULL },
+
+    { ngx_string("body"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_tg_http_set_body, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("hosts"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("proxy"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_proxy, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, proxy), NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, ca_file), NULL },
+
+    /* defaults for all HTTP requests of a server */
+
+    { ngx_string("tool_header"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE2,
+      ngx_tg_http_set_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_query"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE23,
+      ngx_tg_http_set_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, query), NULL },
+
+    { ngx_string("tool_hosts"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_http_set_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_proxy"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_proxy, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, proxy), NULL },
+
+    { ngx_string("tool_ca_file"), NGX_TG_HTTP_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_tg_http_conf_t, ca_file), NULL },
+
+    ngx_null_command
+};
+
+__attribute__((constructor)) static void
+ngx_tg_http_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
+                             NGX_STREAM_TOOL_CONF,
+                             offsetof(ngx_tg_http_conf_t, options), NULL);
+    ngx_tg_spec_add_commands(ngx_tg_http_commands, tg_http_fields,
+                             NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF,
+                             offsetof(ngx_tg_http_conf_t, options), NULL);
+}
+
+static ngx_stream_module_t ngx_tg_http_module_ctx = {
+    .create_srv_conf = ngx_tg_http_create_conf,
+    .merge_srv_conf = ngx_tg_http_merge_conf,
+};
+
+ngx_module_t ngx_tg_http_module = NGX_TG_MODULE(ngx_tg_http_module_ctx,
+                                                ngx_tg_http_commands);
+
+const ngx_tg_handler_t ngx_tg_http_handler = {
+    .name = ngx_string("http"),
+    .module = &ngx_tg_http_module,
+    .conf_size = sizeof(ngx_tg_http_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
+    .check = ngx_tg_http_check,
+    .start = ngx_tg_http_start,
+};

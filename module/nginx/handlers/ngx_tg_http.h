@@ -50,8 +50,6 @@ char *ngx_tg_http_set_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* Parses `body [json|form|text] VALUE`. */
 char *ngx_tg_http_set_body(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_http_set_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_http_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_tg_http_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*
  * Checks the settings of a tool whose block was read. Returns NULL, or an error

@@ -4,8 +4,6 @@
 #include "base/tg_url.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-#include <ctype.h>
-
 #define NGX_TG_FORM_TYPE "application/x-www-form-urlencoded"
 
 ngx_uint_t
@@ -17,11 +15,7 @@ ngx_tg_http_has_field(const ngx_array_t *fields, tg_str_t name)
     for (i = 0; fields != NULL && i < fields->nelts; i++) {
         field = fields->elts;
 
-        if (field[i].name.len == name.len
-            && ngx_strncasecmp(field[i].name.data, (u_char *) name.data,
-                               name.len)
-                   == 0)
-        {
+        if (tg_str_eq_nocase(ngx_tg_str_from_ngx(&field[i].name), name)) {
             return 1;
         }
     }
@@ -80,9 +74,7 @@ ngx_tg_http_set_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     /* A secret is used as it is, even if it contains a dollar sign. */
-    if (value[2].len > 5 && ngx_strncmp(value[2].data, "file=", 5) == 0) {
-        path.data = value[2].data + 5;
-        path.len = value[2].len - 5;
+    if (ngx_tg_arg_has_name(&value[2], "file=", &path) && path.len != 0) {
         field->is_secret = 1;
         return ngx_tg_conf_read_header_file(cf, &path, &field->value.value);
     }
@@ -318,19 +310,19 @@ ngx_tg_http_guess_body_type(const ngx_str_t *text)
 {
     static const char *const json[] = { "$tool_arguments", "${tool_arguments}",
                                         "$tool_json_", "${tool_json_" };
+    tg_str_t body;
     size_t i;
 
-    for (i = 0; i < text->len && isspace(text->data[i]); i++) {
-        /* void */
-    }
+    body = tg_str_skip_blanks(ngx_tg_str_from_ngx(text));
 
-    if (i < text->len && (text->data[i] == '{' || text->data[i] == '[')) {
+    if (body.len != 0 && tg_is_one_of(body.data[0], "{[")) {
         return NGX_TG_BODY_JSON;
     }
 
     for (i = 0; i < sizeof(json) / sizeof(json[0]); i++) {
-        if (ngx_strncasecmp(text->data, (u_char *) json[i], ngx_strlen(json[i]))
-            == 0) {
+        if (tg_str_has_prefix_nocase(ngx_tg_str_from_ngx(text),
+                                     tg_str_from_cstr(json[i])))
+        {
             return NGX_TG_BODY_JSON;
         }
     }

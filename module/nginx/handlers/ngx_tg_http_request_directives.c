@@ -44,8 +44,6 @@ ngx_tg_http_check(ngx_tg_tool_t *tool, void *conf)
 {
     ngx_tg_http_conf_t *http = conf;
 
-    (void) tool;
-
     if (http->method.len == 0) {
         return ngx_tg_http_is_empty(http)
                    ? NULL
@@ -375,26 +373,4 @@ ngx_tg_http_set_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return NGX_CONF_OK;
-}
-
-/* --- connection --- */
-
-char *
-ngx_tg_http_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_http_conf_t *http = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_proxy(cf, &http->proxy);
-}
-
-char *
-ngx_tg_http_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_http_conf_t *http = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_ca_file(cf, &http->ca_file);
 }

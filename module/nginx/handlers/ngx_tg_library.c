@@ -9,6 +9,9 @@
 #include "base/tg_utf8.h"
 #include "nginx/call/ngx_tg_session_base.h"
 
+extern const ngx_tg_handler_t ngx_tg_library_handler;
+extern ngx_module_t ngx_tg_library_module;
+
 /* Settings of a tool. */
 typedef struct {
     ngx_tg_native_handler_t native;
@@ -33,42 +36,6 @@ typedef struct {
     ngx_array_t natives; /* ngx_tg_native_handler_t * */
 } ngx_tg_library_main_conf_t;
 
-static void *ngx_tg_library_create_main_conf(ngx_conf_t *cf);
-static ngx_int_t ngx_tg_library_init_process(ngx_cycle_t *cycle);
-static void ngx_tg_library_exit_process(ngx_cycle_t *cycle);
-static char *ngx_tg_library_set_file(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-static void ngx_tg_library_start(ngx_tg_call_t *call, tg_request_t *request);
-static void ngx_tg_library_run(ngx_tg_call_t *call);
-static void ngx_tg_library_cancel(ngx_tg_call_t *call);
-
-static ngx_command_t ngx_tg_library_commands[] = {
-
-    { ngx_string("library"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_library_set_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-static ngx_stream_module_t ngx_tg_library_module_ctx = {
-    .create_main_conf = ngx_tg_library_create_main_conf,
-};
-
-ngx_module_t ngx_tg_library_module = NGX_TG_MODULE(
-    ngx_tg_library_module_ctx, ngx_tg_library_commands,
-    .init_process = ngx_tg_library_init_process,
-    .exit_process = ngx_tg_library_exit_process);
-
-const ngx_tg_handler_t ngx_tg_library_handler = {
-    .name = ngx_string("library"),
-    .module = &ngx_tg_library_module,
-    .conf_size = sizeof(ngx_tg_library_tool_conf_t),
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
-    .start = ngx_tg_library_start,
-    .run = ngx_tg_library_run,
-    .cancel = ngx_tg_library_cancel,
-};
-
 static ngx_int_t
 ngx_tg_library_init_process(ngx_cycle_t *cycle)
 {
@@ -78,10 +45,7 @@ ngx_tg_library_init_process(ngx_cycle_t *cycle)
 
     lmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_tg_library_module);
 
-    if (lmcf == NULL
-        || (ngx_process != NGX_PROCESS_WORKER
-            && ngx_process != NGX_PROCESS_SINGLE))
-    {
+    if (lmcf == NULL || !ngx_tg_is_worker()) {
         return NGX_OK;
     }
 
@@ -237,7 +201,6 @@ ngx_tg_library_set_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value;
     char *rv;
 
-    (void) cmd;
     rv = ngx_tg_conf_set_handler(cf, &ngx_tg_library_handler);
 
     if (rv != NGX_CONF_OK) {
@@ -556,3 +519,32 @@ ngx_tg_library_cancel(ngx_tg_call_t *call)
         ngx_tg_native_handler_cancel(ctx->native, ctx->request.call);
     }
 }
+
+/* --- module --- */
+
+static ngx_command_t ngx_tg_library_commands[] = {
+
+    { ngx_string("library"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_library_set_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_library_module_ctx = {
+    .create_main_conf = ngx_tg_library_create_main_conf,
+};
+
+ngx_module_t ngx_tg_library_module = NGX_TG_MODULE(
+    ngx_tg_library_module_ctx, ngx_tg_library_commands,
+    .init_process = ngx_tg_library_init_process,
+    .exit_process = ngx_tg_library_exit_process);
+
+const ngx_tg_handler_t ngx_tg_library_handler = {
+    .name = ngx_string("library"),
+    .module = &ngx_tg_library_module,
+    .conf_size = sizeof(ngx_tg_library_tool_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
+    .start = ngx_tg_library_start,
+    .run = ngx_tg_library_run,
+    .cancel = ngx_tg_library_cancel,
+};

@@ -4,18 +4,7 @@
  */
 #include "nginx/call/ngx_tg_call.h"
 
-static ngx_int_t ngx_tg_output_pager_offer(ngx_conf_t *cf,
-                                           ngx_tg_srv_conf_t *scf);
-static void ngx_tg_output_pager_start(ngx_tg_call_t *call,
-                                      tg_request_t *request);
-
-/* The handler has no directive, so no block can select it. */
-const ngx_tg_handler_t ngx_tg_output_pager_handler = {
-    .name = ngx_string("toolgate_output"),
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
-    .add_entries = ngx_tg_output_pager_offer,
-    .start = ngx_tg_output_pager_start,
-};
+extern const ngx_tg_handler_t ngx_tg_output_pager_handler;
 
 static const char ngx_tg_output_pager_description[] =
     "Reads a stored output of another tool that was too large to show in full. "
@@ -93,13 +82,14 @@ ngx_tg_output_pager_start(ngx_tg_call_t *call, tg_request_t *request)
     ngx_tg_call_begin_params(call, &params);
     ngx_tg_call_append_owner(call, &params);
     tg_json_add_compact(&params, "arguments", request->arguments);
-    tg_buf_append_char(&params, '}');
-
-    if (tg_buf_has_failed(&params)) {
-        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_start_remote(call, TG_STR("output"), tg_buf_view(&params));
-    }
-
-    tg_buf_deinit(&params);
+    ngx_tg_call_start_remote(call, TG_STR("output"), &params,
+                             TG_FAILURE_INTERNAL, NULL);
 }
+
+/* The handler has no directive, so no block can select it. */
+const ngx_tg_handler_t ngx_tg_output_pager_handler = {
+    .name = ngx_string("toolgate_output"),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
+    .add_entries = ngx_tg_output_pager_offer,
+    .start = ngx_tg_output_pager_start,
+};

@@ -1,51 +1,11 @@
 /* Directives of `pass`, and notifications of backends (`notify`). */
 #include "nginx/handlers/ngx_tg_pass.h"
+#include "nginx/config/ngx_tg_spec.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
 #include "base/tg_utf8.h"
 
-static char *ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-static void *ngx_tg_pass_create_conf(ngx_conf_t *cf);
-static ngx_int_t ngx_tg_pass_init_process(ngx_cycle_t *cycle);
-static char *ngx_tg_pass_merge_conf(ngx_conf_t *cf, void *parent, void *child);
-static const char *ngx_tg_pass_check(ngx_tg_tool_t *tool, void *conf);
-static tg_output_type_t ngx_tg_pass_get_output_type(ngx_tg_tool_t *tool,
-                                                    void *conf);
-
-#define NGX_TG_TLS_OFFSET(field) offsetof(ngx_tg_pass_conf_t, tls.field)
-
-static ngx_command_t ngx_tg_pass_commands[] = {
-
-    { ngx_string("pass"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_tg_pass_set_address, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    NGX_TG_TLS_COMMANDS(NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF
-                        | NGX_STREAM_TOOL_CONF),
-
-    ngx_null_command
-};
-
-static ngx_stream_module_t ngx_tg_pass_module_ctx = {
-    .create_srv_conf = ngx_tg_pass_create_conf,
-    .merge_srv_conf = ngx_tg_pass_merge_conf,
-};
-
-ngx_module_t ngx_tg_pass_module = NGX_TG_MODULE(
-    ngx_tg_pass_module_ctx, ngx_tg_pass_commands,
-    .init_process = ngx_tg_pass_init_process);
-
-const ngx_tg_handler_t ngx_tg_pass_handler = {
-    .name = ngx_string("pass"),
-    .module = &ngx_tg_pass_module,
-    .conf_size = sizeof(ngx_tg_pass_conf_t),
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
-    .check = ngx_tg_pass_check,
-    .output = ngx_tg_pass_get_output_type,
-    .start = ngx_tg_pass_start,
-    .run = ngx_tg_pass_run,
-    .cancel = ngx_tg_pass_cancel,
-};
+extern const ngx_tg_handler_t ngx_tg_pass_handler;
 
 /* --- directives --- */
 
@@ -92,25 +52,6 @@ ngx_tg_pass_parse_protocol(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass,
                              name);
 }
 
-/* Gets the value of NAME=VALUE. NGX_OK, or NGX_DECLINED: another parameter. */
-static ngx_int_t
-ngx_tg_pass_parse_param(const ngx_str_t *text, const char *name,
-                        ngx_str_t *value)
-{
-    size_t len;
-
-    len = ngx_strlen(name);
-
-    if (text->len < len || ngx_strncmp(text->data, name, len) != 0) {
-        return NGX_DECLINED;
-    }
-
-    value->data = text->data + len;
-    value->len = text->len - len;
-
-    return NGX_OK;
-}
-
 static char *
 ngx_tg_pass_parse_params(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
 {
@@ -123,17 +64,15 @@ ngx_tg_pass_parse_params(ngx_conf_t *cf, ngx_tg_pass_conf_t *pass)
     for (i = 2; i < cf->args->nelts; i++) {
         rv = NGX_CONF_OK;
 
-        if (ngx_tg_pass_parse_param(&value[i], "protocol=", &param) == NGX_OK
+        if (ngx_tg_arg_has_name(&value[i], "protocol=", &param)
             && pass->protocol.dialect == TG_DIALECT_AUTO)
         {
             rv = ngx_tg_pass_parse_protocol(cf, pass, &param);
 
         } else if (pass->name.len == 0
-                   && (ngx_tg_pass_parse_param(&value[i], "name=", &pass->name)
-                           == NGX_OK
-                       || ngx_tg_pass_parse_param(&value[i],
-                                                  "method=", &pass->name)
-                              == NGX_OK)
+                   && (ngx_tg_arg_has_name(&value[i], "name=", &pass->name)
+                       || ngx_tg_arg_has_name(&value[i],
+                                              "method=", &pass->name))
                    && pass->name.len != 0)
         {
             pass->is_method = value[i].data[0] == 'm';
@@ -211,7 +150,6 @@ ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_url_t url;
     char *rv;
 
-    (void) cmd;
     value = cf->args->elts;
     rv = ngx_tg_conf_set_handler(cf, &ngx_tg_pass_handler);
 
@@ -356,8 +294,6 @@ ngx_tg_pass_check(ngx_tg_tool_t *tool, void *conf)
 {
     ngx_tg_pass_conf_t *pass = conf;
 
-    (void) tool;
-
     return pass->upstream == NULL && !ngx_tg_tls_is_unset(&pass->tls)
                ? "has no \"pass\", so \"tool_pass_ssl\" and related directives "
                  "have no effect; remove them"
@@ -468,13 +404,9 @@ ngx_tg_pass_init_process(ngx_cycle_t *cycle)
     ngx_uint_t i;
     size_t n;
 
-    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
-                                                ngx_stream_toolgate_module);
+    mcf = ngx_tg_cycle_get_main_conf(cycle);
 
-    if (mcf == NULL || ngx_worker != 0
-        || (ngx_process != NGX_PROCESS_WORKER
-            && ngx_process != NGX_PROCESS_SINGLE))
-    {
+    if (mcf == NULL || ngx_worker != 0 || !ngx_tg_is_worker()) {
         return NGX_OK;
     }
 
@@ -493,3 +425,39 @@ ngx_tg_pass_init_process(ngx_cycle_t *cycle)
 
     return NGX_OK;
 }
+
+/* --- module --- */
+
+#define NGX_TG_TLS_OFFSET(field) offsetof(ngx_tg_pass_conf_t, tls.field)
+
+static ngx_command_t ngx_tg_pass_commands[] = {
+
+    { ngx_string("pass"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_tg_pass_set_address, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    NGX_TG_TLS_COMMANDS(NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF
+                        | NGX_STREAM_TOOL_CONF),
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_tg_pass_module_ctx = {
+    .create_srv_conf = ngx_tg_pass_create_conf,
+    .merge_srv_conf = ngx_tg_pass_merge_conf,
+};
+
+ngx_module_t ngx_tg_pass_module = NGX_TG_MODULE(
+    ngx_tg_pass_module_ctx, ngx_tg_pass_commands,
+    .init_process = ngx_tg_pass_init_process);
+
+const ngx_tg_handler_t ngx_tg_pass_handler = {
+    .name = ngx_string("pass"),
+    .module = &ngx_tg_pass_module,
+    .conf_size = sizeof(ngx_tg_pass_conf_t),
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_ALLOWS_SPILL,
+    .check = ngx_tg_pass_check,
+    .output = ngx_tg_pass_get_output_type,
+    .start = ngx_tg_pass_start,
+    .run = ngx_tg_pass_run,
+    .cancel = ngx_tg_pass_cancel,
+};

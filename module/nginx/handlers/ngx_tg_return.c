@@ -6,6 +6,8 @@
 
 #include <ctype.h>
 
+extern const ngx_tg_handler_t ngx_tg_return_handler;
+
 typedef struct {
     ngx_stream_complex_value_t *value; /* NULL: no `return` */
     /* template of the value as JSON; NULL: not JSON */
@@ -15,30 +17,6 @@ typedef struct {
     /* numbers of that argument are integers */
     ngx_uint_t is_integer;
 } ngx_tg_return_conf_t;
-
-static char *ngx_tg_return_set_value(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-static const char *ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf);
-static void ngx_tg_return_start(ngx_tg_call_t *call, tg_request_t *request);
-
-static ngx_command_t ngx_tg_return_commands[] = {
-
-    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_tg_return_set_value, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-ngx_module_t ngx_tg_return_module = NGX_TG_HANDLER_MODULE(
-    ngx_tg_return_commands);
-
-const ngx_tg_handler_t ngx_tg_return_handler = {
-    .name = ngx_string("return"),
-    .module = &ngx_tg_return_module,
-    .conf_size = sizeof(ngx_tg_return_conf_t),
-    .check = ngx_tg_return_check,
-    .start = ngx_tg_return_start,
-};
 
 /*
  * Returns NAME if a value is `$tool_arg_NAME` and nothing else; else an empty
@@ -127,7 +105,6 @@ ngx_tg_return_set_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value, name;
     char *rv;
 
-    (void) cmd;
     rv = ngx_tg_conf_set_handler(cf, &ngx_tg_return_handler);
 
     if (rv != NGX_CONF_OK) {
@@ -324,3 +301,22 @@ ngx_tg_return_start(ngx_tg_call_t *call, tg_request_t *request)
 
     ngx_tg_call_end_with_output(call, ngx_tg_str_from_ngx(&text));
 }
+
+static ngx_command_t ngx_tg_return_commands[] = {
+
+    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_return_set_value, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+ngx_module_t ngx_tg_return_module = NGX_TG_HANDLER_MODULE(
+    ngx_tg_return_commands);
+
+const ngx_tg_handler_t ngx_tg_return_handler = {
+    .name = ngx_string("return"),
+    .module = &ngx_tg_return_module,
+    .conf_size = sizeof(ngx_tg_return_conf_t),
+    .check = ngx_tg_return_check,
+    .start = ngx_tg_return_start,
+};

@@ -9,18 +9,6 @@
  */
 #define NGX_TG_STATUS_RUNNER_TIMEOUT 2000
 
-static void ngx_tg_status_start(ngx_tg_call_t *call, tg_request_t *request);
-static void ngx_tg_status_run(ngx_tg_call_t *call);
-static void ngx_tg_status_cancel(ngx_tg_call_t *call);
-
-const ngx_tg_handler_t ngx_tg_status_handler = {
-    .name = ngx_string("toolgate.status"),
-    .flags = NGX_TG_HANDLER_IS_BUILTIN,
-    .start = ngx_tg_status_start,
-    .run = ngx_tg_status_run,
-    .cancel = ngx_tg_status_cancel,
-};
-
 static ngx_int_t
 ngx_tg_status_init_runners(ngx_tg_call_t *call, ngx_tg_status_t *status)
 {
@@ -171,7 +159,6 @@ ngx_tg_status_start(ngx_tg_call_t *call, tg_request_t *request)
 {
     ngx_tg_status_t *status;
 
-    (void) request;
     status = ngx_pcalloc(call->pool, sizeof(*status));
     call->ctx = status;
 
@@ -192,3 +179,13 @@ ngx_tg_status_start(ngx_tg_call_t *call, tg_request_t *request)
         (void) ngx_tg_call_defer(call);
     }
 }
+
+/* --- handler --- */
+
+const ngx_tg_handler_t ngx_tg_status_handler = {
+    .name = ngx_string("toolgate.status"),
+    .flags = NGX_TG_HANDLER_IS_BUILTIN,
+    .start = ngx_tg_status_start,
+    .run = ngx_tg_status_run,
+    .cancel = ngx_tg_status_cancel,
+};

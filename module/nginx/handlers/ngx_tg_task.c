@@ -6,18 +6,6 @@
 #include "nginx/shm/ngx_tg_shm.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-static ngx_int_t ngx_tg_task_offer(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf);
-static void ngx_tg_task_start(ngx_tg_call_t *call, tg_request_t *request);
-
-const ngx_tg_handler_t ngx_tg_task_handler = {
-    .name = ngx_string("task_methods"),
-    .module = &ngx_tg_task_module,
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
-    .add_entries = ngx_tg_task_offer,
-    .start = ngx_tg_task_start,
-    .finalize_config = ngx_tg_tasks_finalize_config,
-};
-
 /*
  * A method and the schema of its params; null for an optional param counts as
  * absent.
@@ -148,7 +136,6 @@ ngx_tg_task_count_client(void *data, const ngx_tg_client_info_t *about)
 {
     ngx_uint_t *n = data;
 
-    (void) about;
     (*n)++;
 }
 
@@ -208,19 +195,16 @@ ngx_tg_task_start(ngx_tg_call_t *call, tg_request_t *request)
 
     may_repeat = ngx_tg_task_can_repeat(method, &params);
     tg_json_add_compact(&params, "params", request->arguments);
-    tg_buf_append_char(&params, '}');
-
-    if (tg_buf_has_failed(&params)) {
-        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_set_task(call);
-
-        if (may_repeat) {
-            ngx_tg_call_save_task_params(call, tg_buf_view(&params));
-        }
-
-        ngx_tg_call_start_remote(call, TG_STR("task"), tg_buf_view(&params));
-    }
-
-    tg_buf_deinit(&params);
+    ngx_tg_call_start_task_job(call, &params, may_repeat);
 }
+
+/* --- handler --- */
+
+const ngx_tg_handler_t ngx_tg_task_handler = {
+    .name = ngx_string("task_methods"),
+    .module = &ngx_tg_task_module,
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK,
+    .add_entries = ngx_tg_task_offer,
+    .start = ngx_tg_task_start,
+    .finalize_config = ngx_tg_tasks_finalize_config,
+};

@@ -123,7 +123,6 @@ ngx_tg_task_agent_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     void **confs;
     char *rv;
 
-    (void) conf;
     value = cf->args->elts;
     name = value[1];
 
@@ -139,16 +138,13 @@ ngx_tg_task_agent_read_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     agent = tasks != NULL ? ngx_tg_task_agent_new(cf, tasks, &name) : NULL;
     confs = agent != NULL
-                ? ngx_palloc(cf->pool, sizeof(void *) * ngx_stream_max_module)
+                ? ngx_tg_conf_create_array(cf, &ngx_tg_task_module, agent)
                 : NULL;
 
     if (confs == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
-               sizeof(void *) * ngx_stream_max_module);
-    confs[ngx_tg_task_module.ctx_index] = agent;
     rv = ngx_tg_conf_read_block(cf, NGX_STREAM_TASK_CONF, confs);
 
     if (rv != NGX_CONF_OK) {

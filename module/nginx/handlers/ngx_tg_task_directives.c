@@ -2,100 +2,8 @@
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-static void *ngx_tg_task_create_main_conf(ngx_conf_t *cf);
-static void *ngx_tg_task_create_srv_conf(ngx_conf_t *cf);
-static char *ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent,
-                                        void *child);
-static char *ngx_tg_tasks_set_flag(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   void *conf);
-static char *ngx_tg_tasks_set_visibility(ngx_conf_t *cf, ngx_command_t *cmd,
-                                         void *conf);
-static char *ngx_tg_tasks_set_admin(ngx_conf_t *cf, ngx_command_t *cmd,
-                                    void *conf);
-
-#define ngx_tg_tasks_offset(field)                                             \
-    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_tasks_t, field)
-#define ngx_tg_task_agent_offset(field)                                        \
-    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_task_agent_t, field)
-
 /* Names of the values NGX_TG_TASK_VISIBILITY_…. */
 static const char *const ngx_tg_task_visibilities[] = { "own", "all", NULL };
-
-/* Space for the directives of the options (tg_task_fields, tg_agent_fields). */
-static ngx_command_t ngx_tg_task_commands[40] = {
-
-    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
-      ngx_tg_tasks_set_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("task_agent"),
-      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
-      ngx_tg_task_agent_read_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("task_methods"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
-      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(methods), NULL },
-
-    { ngx_string("task_tools"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
-      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(tools), NULL },
-
-    { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_tg_tasks_set_visibility, ngx_tg_tasks_offset(visibility),
-      (void *) ngx_tg_task_visibilities },
-
-    { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
-      ngx_tg_tasks_set_admin, ngx_tg_tasks_offset(admins), NULL },
-
-    /* directives in a task_agent block */
-
-    { ngx_string("exec"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
-      ngx_tg_task_agent_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("env"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE2,
-      ngx_tg_task_agent_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("cwd"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(cwd),
-      (void *) NGX_TG_SCHEMA_FROM_FILE },
-
-    { ngx_string("stdin"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
-      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(input), NULL },
-
-    { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
-      ngx_tg_task_agent_set_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("default"), NGX_STREAM_TASK_CONF | NGX_CONF_NOARGS,
-      ngx_tg_task_agent_set_default, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-static char *ngx_tg_tasks_set_option(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
-
-__attribute__((constructor)) static void
-ngx_tg_task_init_commands(void)
-{
-    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_task_fields,
-                             NGX_STREAM_SRV_CONF,
-                             offsetof(ngx_tg_tasks_t, options),
-                             ngx_tg_tasks_set_option);
-    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_agent_fields,
-                             NGX_STREAM_TASK_CONF,
-                             offsetof(ngx_tg_task_agent_t, options), NULL);
-}
-
-static ngx_stream_module_t ngx_tg_task_module_ctx = {
-    NULL,                         /* preconfiguration */
-    NULL,                         /* postconfiguration */
-    ngx_tg_task_create_main_conf, /* create main configuration */
-    NULL,                         /* init main configuration */
-    ngx_tg_task_create_srv_conf,  /* create server configuration */
-    ngx_tg_task_merge_srv_conf    /* merge server configuration */
-};
-
-ngx_module_t ngx_tg_task_module = NGX_TG_MODULE(
-    ngx_tg_task_module_ctx, ngx_tg_task_commands,
-    .init_process = ngx_tg_tasks_init_process,
-    .exit_master = ngx_tg_tasks_exit_master);
 
 static void *
 ngx_tg_task_create_main_conf(ngx_conf_t *cf)
@@ -218,8 +126,6 @@ ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 {
     ngx_tg_tasks_t *tasks = child;
 
-    (void) parent;
-
     if (tasks->scf == NULL) {
         return NGX_CONF_OK;
     }
@@ -255,3 +161,80 @@ ngx_tg_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     return tasks->stop != NULL ? ngx_tg_tasks_deny_stop_to_others(cf, tasks)
                                : NGX_CONF_OK;
 }
+
+/* --- module --- */
+
+#define ngx_tg_tasks_offset(field)                                             \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_tasks_t, field)
+#define ngx_tg_task_agent_offset(field)                                        \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_task_agent_t, field)
+
+/* Space for the directives of the options (tg_task_fields, tg_agent_fields). */
+static ngx_command_t ngx_tg_task_commands[40] = {
+
+    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_tasks_set_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_agent"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_read_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_methods"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(methods), NULL },
+
+    { ngx_string("task_tools"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_tg_tasks_set_flag, ngx_tg_tasks_offset(tools), NULL },
+
+    { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_tg_tasks_set_visibility, ngx_tg_tasks_offset(visibility),
+      (void *) ngx_tg_task_visibilities },
+
+    { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
+      ngx_tg_tasks_set_admin, ngx_tg_tasks_offset(admins), NULL },
+
+    /* directives in a task_agent block */
+
+    { ngx_string("exec"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_tg_task_agent_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE2,
+      ngx_tg_task_agent_set_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(cwd),
+      (void *) NGX_TG_SCHEMA_FROM_FILE },
+
+    { ngx_string("stdin"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_tg_task_agent_set_value, ngx_tg_task_agent_offset(input), NULL },
+
+    { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_tg_task_agent_set_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("default"), NGX_STREAM_TASK_CONF | NGX_CONF_NOARGS,
+      ngx_tg_task_agent_set_default, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+__attribute__((constructor)) static void
+ngx_tg_task_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_task_fields,
+                             NGX_STREAM_SRV_CONF,
+                             offsetof(ngx_tg_tasks_t, options),
+                             ngx_tg_tasks_set_option);
+    ngx_tg_spec_add_commands(ngx_tg_task_commands, tg_agent_fields,
+                             NGX_STREAM_TASK_CONF,
+                             offsetof(ngx_tg_task_agent_t, options), NULL);
+}
+
+static ngx_stream_module_t ngx_tg_task_module_ctx = {
+    .create_main_conf = ngx_tg_task_create_main_conf,
+    .create_srv_conf = ngx_tg_task_create_srv_conf,
+    .merge_srv_conf = ngx_tg_task_merge_srv_conf,
+};
+
+ngx_module_t ngx_tg_task_module = NGX_TG_MODULE(
+    ngx_tg_task_module_ctx, ngx_tg_task_commands,
+    .init_process = ngx_tg_tasks_init_process,
+    .exit_master = ngx_tg_tasks_exit_master);

@@ -14,9 +14,8 @@ static ngx_uint_t
 ngx_tg_task_store_is_postgresql(const ngx_str_t *store)
 {
     return store->len >= sizeof(NGX_TG_TASK_STORE_POSTGRESQL)
-           && ngx_strncmp(store->data, NGX_TG_TASK_STORE_POSTGRESQL,
-                          sizeof(NGX_TG_TASK_STORE_POSTGRESQL) - 1)
-                  == 0;
+           && tg_str_has_prefix(ngx_tg_str_from_ngx(store),
+                                NGX_TG_TASK_STORE_POSTGRESQL);
 }
 
 /*
@@ -375,9 +374,8 @@ ngx_tg_tasks_set_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (value[1].len >= sizeof(NGX_TG_TASK_STORE_SQLITE)
-        && ngx_strncmp(value[1].data, NGX_TG_TASK_STORE_SQLITE,
-                       sizeof(NGX_TG_TASK_STORE_SQLITE) - 1)
-               == 0)
+        && tg_str_has_prefix(ngx_tg_str_from_ngx(&value[1]),
+                             NGX_TG_TASK_STORE_SQLITE))
     {
         return ngx_tg_task_store_set_sqlite(cf, tasks, &value[1]);
     }

@@ -4,23 +4,6 @@
 #include "base/tg_utf8.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-static void ngx_tg_imported_call_start(ngx_tg_call_t *call,
-                                       tg_request_t *request);
-static void ngx_tg_imports_on_client_gone(ngx_tg_session_base_t *base);
-static void ngx_tg_imports_write_status(const ngx_tg_srv_conf_t *scf,
-                                        tg_buf_t *json);
-
-const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
-    .name = ngx_string("mcp_server"),
-    .module = &ngx_tg_imports_module,
-    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK
-             | NGX_TG_HANDLER_ALLOWS_SPILL,
-    .start = ngx_tg_imported_call_start,
-    .finalize_config = ngx_tg_imports_finalize_config,
-    .on_client_gone = ngx_tg_imports_on_client_gone,
-    .write_status = ngx_tg_imports_write_status,
-};
-
 /* --- calls --- */
 
 /* Appends the client's folder and uid. Returns NULL or an error message. */
@@ -122,9 +105,8 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
     tg_json_add_compact(params, "meta", request->meta);
     tg_json_add_compact(params, "inputResponses", request->input_responses);
     tg_json_add_compact(params, "requestState", request->request_state);
-    tg_buf_append_char(params, '}');
 
-    return tg_buf_has_failed(params) ? TG_TEXT_NO_MEMORY : NULL;
+    return NULL;
 }
 
 static void
@@ -138,15 +120,8 @@ ngx_tg_imported_call_start(ngx_tg_call_t *call, tg_request_t *request)
     ngx_tg_mcp_server_subscribe_now(listed->server);
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_tg_imported_call_write_params(call, request, &params);
-
-    if (mistake != NULL) {
-        ngx_tg_call_fail(call, TG_FAILURE_PROGRAM, mistake);
-    } else if (ngx_tg_call_defer(call) == NGX_OK) {
-        ngx_tg_call_start_remote(call, TG_STR("mcp_call"),
-                                 tg_buf_view(&params));
-    }
-
-    tg_buf_deinit(&params);
+    ngx_tg_call_start_remote(call, TG_STR("mcp_call"), &params,
+                             TG_FAILURE_PROGRAM, mistake);
 }
 
 /* --- clients that are gone --- */
@@ -218,3 +193,16 @@ ngx_tg_imports_write_status(const ngx_tg_srv_conf_t *scf, tg_buf_t *json)
 
     tg_buf_append_char(json, ']');
 }
+
+/* --- handler --- */
+
+const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
+    .name = ngx_string("mcp_server"),
+    .module = &ngx_tg_imports_module,
+    .flags = NGX_TG_HANDLER_IS_ASYNC | NGX_TG_HANDLER_HAS_OWN_BLOCK
+             | NGX_TG_HANDLER_ALLOWS_SPILL,
+    .start = ngx_tg_imported_call_start,
+    .finalize_config = ngx_tg_imports_finalize_config,
+    .on_client_gone = ngx_tg_imports_on_client_gone,
+    .write_status = ngx_tg_imports_write_status,
+};

@@ -24,6 +24,7 @@
 
 #include "catalog/tg_tool_repair.h"
 #include "nginx/call/ngx_tg_call.h"
+#include "nginx/config/ngx_tg_http_common_directives.h"
 #include "nginx/config/ngx_tg_spec.h"
 #include "nginx/sched/ngx_tg_sched.h"
 #include "spec/tg_mcp_server_spec.h"
@@ -175,10 +176,6 @@ char *ngx_tg_mcp_server_set_pass(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_mcp_server_add_header(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
-char *ngx_tg_mcp_server_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd,
-                                    void *conf);
-char *ngx_tg_mcp_server_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd,
-                                  void *conf);
 char *ngx_tg_mcp_server_add_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_mcp_server_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_tg_mcp_server_set_prefix(ngx_conf_t *cf, ngx_command_t *cmd,

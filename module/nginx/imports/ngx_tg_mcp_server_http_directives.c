@@ -2,7 +2,6 @@
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_url.h"
-#include "nginx/config/ngx_tg_http_common_directives.h"
 
 /* Maximum number of headers that the runner accepts. */
 #define NGX_TG_MCP_HEADERS_MAX 64
@@ -135,9 +134,7 @@ ngx_tg_mcp_server_add_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (value[2].len > 5 && ngx_strncmp(value[2].data, "file=", 5) == 0) {
-        path.data = value[2].data + 5;
-        path.len = value[2].len - 5;
+    if (ngx_tg_arg_has_name(&value[2], "file=", &path) && path.len != 0) {
         header->is_secret = 1;
         return ngx_tg_conf_read_header_file(cf, &path, &header->value);
     }
@@ -156,24 +153,4 @@ ngx_tg_mcp_server_add_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_tg_unescape_dollars(cf, &header->value) == NGX_OK
                ? NGX_CONF_OK
                : NGX_CONF_ERROR;
-}
-
-char *
-ngx_tg_mcp_server_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_mcp_server_t *mcp = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_ca_file(cf, &mcp->ca_file);
-}
-
-char *
-ngx_tg_mcp_server_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_tg_mcp_server_t *mcp = conf;
-
-    (void) cmd;
-
-    return ngx_tg_conf_set_proxy(cf, &mcp->proxy);
 }

@@ -6,97 +6,9 @@
 /* Maximum length of a name, half of the 64 characters that agents allow. */
 #define NGX_TG_MCP_NAME_MAX 32
 
-static char *ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf,
-                                               ngx_command_t *cmd, void *conf);
-static char *ngx_tg_mcp_server_read_tool_block(ngx_conf_t *cf,
-                                               ngx_command_t *cmd, void *conf);
-static void *ngx_tg_imports_create_main_conf(ngx_conf_t *cf);
-
 /* Names of `start`. */
 static const char *const ngx_tg_mcp_server_start_names[] = { "at=use",
                                                              "at=boot", NULL };
-
-#define ngx_tg_mcp_server_field(field)                                         \
-    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_mcp_server_t, field)
-
-/* Space for the directives of the options (spec/tg_mcp_server_spec.h). */
-static ngx_command_t ngx_tg_mcp_server_commands[32] = {
-
-    { ngx_string("mcp_server"),
-      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
-      ngx_tg_conf_read_mcp_server_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    /* directives of the block */
-
-    { ngx_string("tool"),
-      NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("exec"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
-      ngx_tg_mcp_server_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("pass"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_pass, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("url"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_url, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("header"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
-      ngx_tg_mcp_server_add_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("ca_file"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_ca_file, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("proxy"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("env"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
-      ngx_tg_mcp_server_add_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("cwd"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("start"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(starts_at_boot),
-      (void *) ngx_tg_mcp_server_start_names },
-
-    { ngx_string("prefix"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
-      ngx_tg_mcp_server_set_prefix, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("tools"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
-      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(include_patterns),
-      NULL },
-
-    { ngx_string("hide"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
-      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(exclude_patterns),
-      NULL },
-
-    { ngx_string("roots"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
-      ngx_tg_mcp_server_add_roots, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    ngx_null_command
-};
-
-__attribute__((constructor)) static void
-ngx_tg_mcp_server_init_commands(void)
-{
-    ngx_tg_spec_add_commands(ngx_tg_mcp_server_commands, tg_mcp_server_fields,
-                             NGX_STREAM_TOOL_GROUP_CONF,
-                             offsetof(ngx_tg_mcp_server_t, options), NULL);
-}
-
-static ngx_stream_module_t ngx_tg_imports_module_ctx = {
-    NULL,                            /* preconfiguration */
-    NULL,                            /* postconfiguration */
-    ngx_tg_imports_create_main_conf, /* create main configuration */
-    NULL,                            /* init main configuration */
-    NULL,                            /* create server configuration */
-    NULL                             /* merge server configuration */
-};
-
-ngx_module_t ngx_tg_imports_module = NGX_TG_MODULE(
-    ngx_tg_imports_module_ctx, ngx_tg_mcp_server_commands,
-    .init_process = ngx_tg_imports_init_process);
 
 static void *
 ngx_tg_imports_create_main_conf(ngx_conf_t *cf)
@@ -428,7 +340,6 @@ ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf, ngx_command_t *cmd,
     void **confs;
     char *rv;
 
-    (void) conf;
     value = cf->args->elts;
     name = value[1];
 
@@ -443,7 +354,10 @@ ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf, ngx_command_t *cmd,
     mcp = ngx_tg_mcp_server_create(
         cf, ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module),
         &name);
-    confs = mcp != NULL ? ngx_tg_tool_create_conf_array(cf, mcp->block) : NULL;
+    confs = mcp != NULL
+                ? ngx_tg_conf_create_array(cf, &ngx_stream_toolgate_module,
+                                           mcp->block)
+                : NULL;
 
     if (confs == NULL) {
         return NGX_CONF_ERROR;
@@ -477,3 +391,82 @@ ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf, ngx_command_t *cmd,
                ? NGX_CONF_ERROR
                : rv;
 }
+
+/* --- module --- */
+
+#define ngx_tg_mcp_server_field(field)                                         \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_mcp_server_t, field)
+
+/* Space for the directives of the options (spec/tg_mcp_server_spec.h). */
+static ngx_command_t ngx_tg_mcp_server_commands[32] = {
+
+    { ngx_string("mcp_server"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_conf_read_mcp_server_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    /* directives of the block */
+
+    { ngx_string("tool"),
+      NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_set_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("pass"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_pass, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("url"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_url, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("header"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
+      ngx_tg_mcp_server_add_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_ca_file, ngx_tg_mcp_server_field(ca_file), NULL },
+
+    { ngx_string("proxy"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_proxy, ngx_tg_mcp_server_field(proxy), NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE2,
+      ngx_tg_mcp_server_add_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("start"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_choice, ngx_tg_mcp_server_field(starts_at_boot),
+      (void *) ngx_tg_mcp_server_start_names },
+
+    { ngx_string("prefix"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_TAKE1,
+      ngx_tg_mcp_server_set_prefix, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tools"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(include_patterns),
+      NULL },
+
+    { ngx_string("hide"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(exclude_patterns),
+      NULL },
+
+    { ngx_string("roots"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_roots, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+__attribute__((constructor)) static void
+ngx_tg_mcp_server_init_commands(void)
+{
+    ngx_tg_spec_add_commands(ngx_tg_mcp_server_commands, tg_mcp_server_fields,
+                             NGX_STREAM_TOOL_GROUP_CONF,
+                             offsetof(ngx_tg_mcp_server_t, options), NULL);
+}
+
+static ngx_stream_module_t ngx_tg_imports_module_ctx = {
+    .create_main_conf = ngx_tg_imports_create_main_conf,
+};
+
+ngx_module_t ngx_tg_imports_module = NGX_TG_MODULE(
+    ngx_tg_imports_module_ctx, ngx_tg_mcp_server_commands,
+    .init_process = ngx_tg_imports_init_process);
