@@ -35,8 +35,9 @@ use IO::Socket::INET;
 use JSON::PP ();
 use POSIX ();
 use Socket qw(IPPROTO_TCP TCP_NODELAY);
+use lib dirname(__FILE__) . '/../lib';
+use Toolgate::Json;
 
-my $json = JSON::PP->new->canonical->utf8->allow_nonref;
 my $MODERN = '2026-07-28';
 my $VERSION = '2025-06-18';
 my $META = 'io.modelcontextprotocol/protocolVersion';
@@ -64,7 +65,7 @@ sub note {
     my ($what) = @_;
     return if $is{silent};
     open my $fh, '>>', "$dir/requests" or die "$dir/requests: $!";
-    syswrite $fh, $json->encode($what) . "\n";
+    syswrite $fh, Toolgate::Json::encode($what) . "\n";
     close $fh;
 }
 
@@ -87,8 +88,9 @@ sub reply {
 
 sub refuse {
     my ($conn, $status, $code, $message, $id) = @_;
-    reply($conn, $status, 'application/json', $json->encode({ jsonrpc => '2.0',
-        id => $id, error => { code => $code, message => $message } }));
+    my %answer = (jsonrpc => '2.0', id => $id,
+        error => { code => $code, message => $message });
+    reply($conn, $status, 'application/json', Toolgate::Json::encode(\%answer));
 }
 
 # A stream of events, which may be without a connection for a while.
@@ -179,7 +181,7 @@ sub end_child {
 sub to_child {
     my ($session, $message) = @_;
     my $child = $session->{child};
-    $child->{unsent} .= $json->encode($message) . "\n";
+    $child->{unsent} .= Toolgate::Json::encode($message) . "\n";
     flush_child($child);
 }
 
@@ -191,7 +193,7 @@ sub flush_child {
 
 sub from_child {
     my ($session, $line) = @_;
-    my $message = eval { $json->decode($line) } or return;
+    my $message = eval { Toolgate::Json::decode($line) } or return;
     if (!defined $message->{method}) {
         my $post = delete $waiting{ $message->{id} // '' } or return;
         $message->{id} = $post->{id};
@@ -209,7 +211,7 @@ sub from_child {
     }
     if ($to) {
         begin_stream($to->{stream}) if !$to->{stream}{is_begun};
-        return put_event($to->{stream}, $json->encode($message));
+        return put_event($to->{stream}, Toolgate::Json::encode($message));
     }
     my $channel = $session->{channel};
     if ($era eq 'modern' && $channel) {
@@ -217,7 +219,7 @@ sub from_child {
             {'io.modelcontextprotocol/subscriptionId'} = $channel->{id};
         $channel = $channel->{stream};
     }
-    put_event($channel, $json->encode($message)) if $channel;
+    put_event($channel, Toolgate::Json::encode($message)) if $channel;
 }
 
 sub answer {
@@ -225,7 +227,7 @@ sub answer {
     my $stream = $post->{stream};
     my @more = $post->{is_hello} && $post->{session}{id}
         ? "Mcp-Session-Id: $post->{session}{id}" : ();
-    my $text = $json->encode($message);
+    my $text = Toolgate::Json::encode($message);
     if ($is{json} && !$stream->{is_begun}) {
         # Some print it for people.
         $text = JSON::PP->new->utf8->canonical->pretty->encode($message);
@@ -351,7 +353,7 @@ sub serve_message {
     $post->{stream}{post} = $post;
     if ($method eq 'subscriptions/listen') {
         begin_stream($post->{stream});
-        put_event($post->{stream}, $json->encode({ jsonrpc => '2.0',
+        put_event($post->{stream}, Toolgate::Json::encode({ jsonrpc => '2.0',
             method => 'notifications/subscriptions/acknowledged',
             params => {} }));
         $session->{channel} = $post;
@@ -444,7 +446,7 @@ sub serve {
         if $accept !~ m{application/json} || $accept !~ m{text/event-stream};
     return refuse($conn, 415, -32000, 'Unsupported Media Type')
         if ($h->{'content-type'} // '') ne 'application/json';
-    my $message = eval { $json->decode($request->{body}) }
+    my $message = eval { Toolgate::Json::decode($request->{body}) }
         or return refuse($conn, 400, -32700, 'Parse error');
     serve_message($conn, $request, $message);
 }
