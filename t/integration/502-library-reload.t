@@ -129,7 +129,7 @@ sub replace {
 replace(1, $so);
 $storm->start(30);
 $storm->pass(0.5);
-while ($storm->generation < 30) {
+while ($storm->generation < 20) {
     replace(1 + $storm->generation % 4, $so);
     $storm->reload;
 }
