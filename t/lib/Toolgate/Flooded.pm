@@ -18,7 +18,7 @@ package Toolgate::Flooded;
 use strict;
 use warnings;
 
-use List::Util qw(max);
+use List::Util qw(max min);
 use Time::HiRes qw(sleep time);
 
 use Toolgate::Attacker;
@@ -190,6 +190,9 @@ sub is_whole {
 sub flood {
     my ($self) = @_;
     my ($name, %attack) = @{ $self->{row}{attack} // ['wait_for_end'] };
+    # More are for the bounds of memory, as well.
+    $attack{count} = min($attack{count}, 8)
+        if $BUILD_ENV{san} && $attack{count};
     my %option = %{ $self->{option} };
     $self->{attacker} = Toolgate::Attacker->start(
         Toolgate::FloodAttacks->can($name) // die("no attack $name\n"),
