@@ -5,8 +5,6 @@
 
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 side_world_t side_world;
 
@@ -240,7 +238,7 @@ tg_bridge_copy_visible(char *dst, size_t size, tg_str_t text)
 void
 tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     tg_json_append_unescaped(&text, body);
@@ -250,7 +248,6 @@ tg_bridge_decode_visible(char *dst, size_t size, tg_str_t body)
     }
 
     dst[i] = '\0';
-    tg_buf_deinit(&text);
 }
 
 /* --- events from outside --- */

@@ -8,17 +8,12 @@
 
 #include "base/tg_glob.h"
 
-#include <stdlib.h>
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_str_t pattern, path;
     const char *why;
     char *a, *b;
-    fuzz_in_t in;
 
-    in = fuzz_in(data, size);
     pattern = fuzz_until_newline(&in);
     path = fuzz_rest(&in);
     a = help_copy(pattern);
@@ -36,6 +31,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     free(a);
     free(b);
-
-    return 0;
 }

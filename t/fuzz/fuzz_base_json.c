@@ -12,8 +12,6 @@
 #include "base/tg_number.h"
 #include "base/tg_utf8.h"
 
-#include <stdlib.h>
-
 /* Longer than any block. */
 #define JSON_PAD 160
 
@@ -53,7 +51,7 @@ static void
 json_number(tg_str_t raw)
 {
     tg_number_t number, other;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int64_t value;
 
     if (tg_number_parse(raw, &number) != TG_OK) {
@@ -71,7 +69,6 @@ json_number(tg_str_t raw)
     FUZZ(tg_number_compare(&number, &other) == 0);
     FUZZ(tg_number_is_integer(&number));
     FUZZ(tg_number_hash(&number, 5) == tg_number_hash(&other, 5));
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -205,7 +202,7 @@ static void
 json_compact(tg_str_t text)
 {
     const tg_json_simd_t *ways[2];
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     tg_str_t wanted;
     char *room;
     int i;
@@ -226,7 +223,6 @@ json_compact(tg_str_t text)
         }
     }
 
-    tg_buf_deinit(&buf);
     free(room);
 }
 

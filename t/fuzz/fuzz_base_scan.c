@@ -9,8 +9,6 @@
 #include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
-#include <stdlib.h>
-
 /* Bytes before the text: every alignment of the widest step. */
 #define SCAN_BEFORE 64
 #define SCAN_REPEAT 150
@@ -62,16 +60,13 @@ scan_text(const char *p, const char *end)
     FUZZ(tg_scan_utf8(p, end) == utf8);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     size_t before, repeat, at;
-    fuzz_in_t in;
     tg_str_t text;
-    tg_buf_t all = HELP_BUF;
+    HELP_BUFFER(all);
     char *copy;
 
-    in = fuzz_in(data, size);
     before = fuzz_byte(&in) % SCAN_BEFORE;
     repeat = fuzz_byte(&in) % SCAN_REPEAT;
     text = fuzz_rest(&in);
@@ -92,7 +87,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = help_copy(tg_buf_view(&all));
     scan_text(copy + before, copy + all.len);
     free(copy);
-    tg_buf_deinit(&all);
-
-    return 0;
 }

@@ -18,8 +18,6 @@
 
 #include "protocol/tg_peer_impl.h"
 
-#include <stdlib.h>
-
 typedef struct {
     fuzz_in_t in;
     tg_dialect_t dialect;
@@ -195,7 +193,6 @@ static void
 scene_play(void *ctx)
 {
     scene_t *scene;
-    tg_buf_t text;
     tg_str_t line;
     int was_quitting;
 
@@ -207,15 +204,14 @@ scene_play(void *ctx)
         if (line.len != 0 && line.data[0] == '!') {
             scene_act(scene, line);
         } else {
-            tg_buf_init(&text, tg_alloc_libc());
+            HELP_BUFFER(text);
+
             tg_buf_append_str(&text, line);
             tg_buf_append_char(&text, '\n');
 
             if (scene_write(tg_buf_view(&text))) {
                 tg_buf_append_str(&scene->agent, tg_buf_view(&text));
             }
-
-            tg_buf_deinit(&text);
         }
 
         side_iterate();

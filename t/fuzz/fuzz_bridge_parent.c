@@ -18,8 +18,6 @@
 
 #include "protocol/tg_peer_impl.h"
 
-#include <stdlib.h>
-
 typedef struct {
     fuzz_in_t in;
     tg_dialect_t dialect;
@@ -30,7 +28,7 @@ typedef struct {
 static void
 scene_write(scene_t *scene, tg_str_t line)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     if (line.len > 30000) {
         return;
@@ -42,19 +40,16 @@ scene_write(scene_t *scene, tg_str_t line)
     if (side_read(&side_world.agent, tg_buf_view(&text))) {
         tg_buf_append_str(&scene->agent, tg_buf_view(&text));
     }
-
-    tg_buf_deinit(&text);
 }
 
 static void
 scene_request(scene_t *scene, const char *rest)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%lu%s",
                   (unsigned long) (++scene->last_id), rest);
     scene_write(scene, tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -86,7 +81,7 @@ static void
 scene_message(const scene_t *scene, tg_str_t line)
 {
     char prefix[TG_FRAME_PREFIX_SIZE];
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     if (scene->dialect == TG_DIALECT_IPC) {
         tg_frame_write_prefix(prefix, line.len);
@@ -98,7 +93,6 @@ scene_message(const scene_t *scene, tg_str_t line)
     }
 
     scene_send(tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 static void

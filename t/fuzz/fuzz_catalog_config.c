@@ -13,8 +13,6 @@
 #include "base/tg_utf8.h"
 #include "schema/pcre2/tg_pcre2.h"
 
-#include <stdlib.h>
-
 typedef struct {
     tg_catalog_entry_t entry;
     tg_buf_t values[3];
@@ -53,7 +51,7 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
 
     if (config_json(config, raw, json) != TG_OK
         || (config->entry.kind == TG_ENTRY_TOOL
@@ -67,7 +65,6 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
     schema = tg_schema_compile(tg_alloc_libc(), *json, &options, &error);
     FUZZ((schema == NULL) == (error.len != 0));
     FUZZ_LINE(tg_buf_view(&error));
-    tg_buf_deinit(&error);
 
     if (schema != NULL) {
         FUZZ(tg_schema_lint(*json, config_remark, NULL) == TG_OK);
@@ -199,16 +196,13 @@ config_output(const config_t *config, tg_str_t bytes)
     tg_buf_deinit(&scratch);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     config_t config;
     unsigned byte;
-    fuzz_in_t in;
     int rc;
 
     memset(&config, 0, sizeof(config));
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     config.entry.kind = byte & 1 ? TG_ENTRY_METHOD : TG_ENTRY_TOOL;
     config.entry.output = (tg_output_type_t) (byte / 2 % 3);
@@ -222,6 +216,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (config.n != 0) {
         tg_buf_deinit(&config.values[--config.n]);
     }
-
-    return 0;
 }

@@ -13,7 +13,7 @@ static void
 value_steps(tg_str_t name)
 {
     tg_str_t path, step;
-    tg_buf_t again = HELP_BUF;
+    HELP_BUFFER(again);
     int rc;
 
     if (tg_variable_get_type(name, &path) == TG_VARIABLE_OTHER) {
@@ -38,8 +38,6 @@ value_steps(tg_str_t name)
     if (rc == TG_END) {
         FUZZ_EQ(tg_buf_view(&again), name);
     }
-
-    tg_buf_deinit(&again);
 }
 
 int
@@ -47,7 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_template_token_t token;
     tg_str_t text, rest;
-    tg_buf_t again = HELP_BUF;
+    HELP_BUFFER(again);
     int rc;
 
     text = rest = tg_str((const char *) data, size);
@@ -72,7 +70,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ(rest.len == 0 || rest.data[0] == '$');
     tg_buf_append_str(&again, rest);
     FUZZ_EQ(tg_buf_view(&again), text);
-    tg_buf_deinit(&again);
 
     return 0;
 }

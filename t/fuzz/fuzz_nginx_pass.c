@@ -139,7 +139,7 @@ ngx_tg_call_get_handler_max_output(const ngx_tg_call_t *call)
 void
 ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
 {
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
 
     tg_outcome_write_json(&json, outcome);
     tg_buf_append_char(&json, '}');
@@ -148,7 +148,6 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
                   (int) outcome->kind);
     tg_buf_append_str(&pass.log, tg_buf_view(&json));
     tg_buf_append_char(&pass.log, '\n');
-    tg_buf_deinit(&json);
     pass_free(call);
 }
 
@@ -386,7 +385,7 @@ pass_act(char what, unsigned n)
 static void
 pass_send(tg_str_t line)
 {
-    tg_buf_t bytes = HELP_BUF;
+    HELP_BUFFER(bytes);
     side_t *side;
 
     side = side_newest(pass.which);
@@ -409,7 +408,6 @@ pass_send(tg_str_t line)
     }
 
     side_send(side, tg_buf_view(&bytes));
-    tg_buf_deinit(&bytes);
 }
 
 /* Ends everything that is pending, as no client is left. */
@@ -472,15 +470,12 @@ pass_talk(unsigned byte, uint32_t seed, unsigned fail_at, fuzz_in_t in)
     pass_finish();
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     unsigned byte, fail_at;
     uint32_t seed;
     tg_buf_t whole;
-    fuzz_in_t in;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     fail_at = fuzz_byte(&in);
     seed = fuzz_byte(&in);
@@ -496,6 +491,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pass_talk(byte, seed, fail_at, in);
         tg_buf_deinit(&pass.log);
     }
-
-    return 0;
 }

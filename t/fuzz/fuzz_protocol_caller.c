@@ -10,8 +10,6 @@
 
 #include "protocol/tg_caller.h"
 
-#include <stdlib.h>
-
 #define CALLER_REQUESTS 7
 #define CALLER_CANCELLED 3
 /* Requests sent from within a response callback. */
@@ -185,8 +183,7 @@ end_deinit(end_t *end)
     tg_buf_deinit(&end->log);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
                                              TG_DIALECT_RELAY };
@@ -195,10 +192,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     help_alloc_t alloc;
     uint32_t seed;
     unsigned byte;
-    fuzz_in_t in;
     tg_str_t text;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
@@ -224,6 +219,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         end_deinit(&poor);
         FUZZ(alloc.live == 0);
     }
-
-    return 0;
 }

@@ -8,8 +8,6 @@
 
 #include "protocol/tg_frame.h"
 
-#include <stdlib.h>
-
 static void
 frame_log(tg_buf_t *log, int rc, tg_str_t payload)
 {
@@ -132,19 +130,16 @@ frame_expect_prefixed(size_t limit, tg_str_t text, tg_buf_t *log)
     }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     static const size_t limits[] = { 1, 7, 64, 10485760 };
     tg_buf_t whole = HELP_BUF, cut = HELP_BUF, expected = HELP_BUF;
     tg_frame_type_t kind;
     uint32_t seed;
-    fuzz_in_t in;
     tg_str_t text;
     size_t limit;
     unsigned byte;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
@@ -165,6 +160,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_deinit(&whole);
     tg_buf_deinit(&cut);
     tg_buf_deinit(&expected);
-
-    return 0;
 }

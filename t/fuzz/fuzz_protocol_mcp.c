@@ -5,8 +5,6 @@
  */
 #include "host.h"
 
-#include <stdlib.h>
-
 #define MCP_INITIALIZE(version)                                                \
     "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\",\"params\":{" \
     "\"protocolVersion\":\"" version "\",\"capabilities\":{}}}\n"
@@ -24,7 +22,7 @@ static const char *const mcp_first_words[] = {
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     fuzz_in_t in;
 
     if (size < 3) {
@@ -36,7 +34,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_append_cstr(&text, mcp_first_words[fuzz_byte(&in) % 4]);
     tg_buf_append(&text, (const char *) data + 3, size - 3);
     fuzz_host_run(TG_DIALECT_JSONRPC, (const uint8_t *) text.data, text.len);
-    tg_buf_deinit(&text);
 
     return 0;
 }

@@ -15,8 +15,6 @@
 
 #include "protocol/tg_mcp_client_call.h"
 
-#include <stdlib.h>
-
 typedef struct {
     tg_caller_t caller;
     tg_mcp_client_t client;
@@ -40,7 +38,7 @@ end_log(end_t *end, const char *what, tg_str_t text)
 static void
 end_listed(end_t *end)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_catalog_unref(end->tools);
     end->tools = tg_catalog_ref(end->client.tools);
@@ -50,7 +48,6 @@ end_listed(end_t *end)
     tg_buf_append_char(&text, '}');
     FUZZ(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);
     end_log(end, "listed ", tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -166,7 +163,7 @@ end_feed(end_t *end, tg_str_t bytes)
 static void
 end_send(end_t *end, uint32_t *seed, tg_str_t line)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t at, n;
 
     tg_buf_append_str(&text, line);
@@ -176,8 +173,6 @@ end_send(end_t *end, uint32_t *seed, tg_str_t line)
         n = fuzz_piece(seed, text.len - at);
         end_feed(end, tg_str(text.data + at, n));
     }
-
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -243,17 +238,14 @@ end_deinit(end_t *end)
     tg_buf_deinit(&end->log);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     end_t whole, cut, poor;
     help_alloc_t alloc;
     tg_mcp_handshake_t handshake;
     uint32_t seed;
     unsigned byte;
-    fuzz_in_t in;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     seed = fuzz_byte(&in);
     handshake = (tg_mcp_handshake_t) (byte % 3);
@@ -275,6 +267,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         end_deinit(&poor);
         FUZZ(alloc.live == 0);
     }
-
-    return 0;
 }

@@ -131,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     help_alloc_t alloc;
     unsigned byte, fail_at;
     tg_str_t before, after;
-    tg_buf_t state = HELP_BUF;
+    HELP_BUFFER(state);
     fuzz_in_t in;
     int is_ours, rc;
 
@@ -157,8 +157,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) state_load(&alloc.alloc, tg_buf_view(&state), after);
         FUZZ(alloc.live == 0);
     }
-
-    tg_buf_deinit(&state);
 
     return 0;
 }

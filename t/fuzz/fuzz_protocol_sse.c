@@ -9,8 +9,6 @@
 
 #include "protocol/tg_sse.h"
 
-#include <stdlib.h>
-
 static void
 sse_log(tg_buf_t *log, tg_str_t type, tg_str_t data)
 {
@@ -213,16 +211,13 @@ sse_plain(size_t max, tg_str_t text, tg_buf_t *log)
     tg_buf_deinit(&plain.data);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_buf_t whole = HELP_BUF, cut = HELP_BUF, plain = HELP_BUF;
-    fuzz_in_t in;
     uint32_t seed;
     tg_str_t text;
     size_t max;
 
-    in = fuzz_in(data, size);
     max = fuzz_byte(&in);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
@@ -234,6 +229,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_deinit(&whole);
     tg_buf_deinit(&cut);
     tg_buf_deinit(&plain);
-
-    return 0;
 }

@@ -78,17 +78,14 @@ condition_holds(const condition_t *c, const char *op, int times)
     return rc;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     static const size_t n = HELP_COUNT(condition_ops);
     tg_str_t value;
     condition_t c;
-    fuzz_in_t in;
     size_t op;
     int rc, other;
 
-    in = fuzz_in(data, size);
     op = fuzz_byte(&in) % n;
     c.field = fuzz_until_newline(&in);
     c.value = fuzz_until_newline(&in);
@@ -98,13 +95,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         || tg_json_type(c.event) != TG_JSON_OBJECT
         || tg_json_validate(c.event, NULL) != TG_OK)
     {
-        return 0;
+        return;
     }
 
     rc = condition_holds(&c, condition_ops[op], 1);
 
     if (rc == TG_INVALID) {
-        return 0;
+        return;
     }
 
     FUZZ(condition_holds(&c, condition_ops[op], 2) == rc);
@@ -127,6 +124,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == TG_OK && op != 1 && op != 7 && op != 11) {
         FUZZ(tg_event_get_field(c.event, c.field, &value) == TG_OK);
     }
-
-    return 0;
 }

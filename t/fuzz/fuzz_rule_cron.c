@@ -22,7 +22,7 @@ cron_zone(unsigned choice)
         "EET-2EEST,J60/0,J300/24",
     };
     tg_zone_t *zone;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     choice %= HELP_COUNT(footers) + 1;
 
@@ -33,7 +33,6 @@ cron_zone(unsigned choice)
     rule_footer(&buf, tg_str_from_cstr(footers[choice - 1]));
     zone = NULL;
     FUZZ(tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone) == TG_OK);
-    tg_buf_deinit(&buf);
 
     return zone;
 }
@@ -103,18 +102,15 @@ cron_next(const tg_cron_t *cron, const tg_zone_t *zone, int64_t after)
     }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_zone_t *zone;
     tg_cron_t cron;
-    fuzz_in_t in;
-    tg_buf_t why = HELP_BUF;
+    HELP_BUFFER(why);
     int64_t after;
     unsigned i;
     int rc;
 
-    in = fuzz_in(data, size);
     zone = cron_zone(fuzz_byte(&in));
 
     for (i = 0, after = 0; i < 5; i++) {
@@ -130,8 +126,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cron_next(&cron, zone, after);
     }
 
-    tg_buf_deinit(&why);
     tg_zone_free(zone);
-
-    return 0;
 }

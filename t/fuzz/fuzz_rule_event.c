@@ -10,8 +10,6 @@
 #include "base/tg_utf8.h"
 #include "rule/tg_event.h"
 
-#include <stdlib.h>
-
 #define EVENT_NUL "\xef\xbf\xbd"
 
 static int
@@ -25,7 +23,7 @@ event_is_name(char c)
 static void
 event_value(tg_buf_t *out, tg_str_t value)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     if (tg_json_type(value) == TG_JSON_STRING) {
@@ -43,8 +41,6 @@ event_value(tg_buf_t *out, tg_str_t value)
             tg_buf_append_char(out, text.data[i]);
         }
     }
-
-    tg_buf_deinit(&text);
 }
 
 /* Expands fields character by character. */
@@ -78,17 +74,14 @@ event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
     }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_buf_t out = HELP_BUF, plain = HELP_BUF;
     tg_str_t text, event;
-    fuzz_in_t in;
     size_t most;
     char *copy;
     int rc;
 
-    in = fuzz_in(data, size);
     most = fuzz_byte(&in) * 256;
     most += fuzz_byte(&in);
     text = fuzz_until_newline(&in);
@@ -98,7 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         || tg_json_type(event) != TG_JSON_OBJECT
         || tg_json_validate(event, NULL) != TG_OK)
     {
-        return 0;
+        return;
     }
 
     copy = help_copy(text);
@@ -115,6 +108,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     tg_buf_deinit(&out);
     tg_buf_deinit(&plain);
-
-    return 0;
 }

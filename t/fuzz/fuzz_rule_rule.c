@@ -12,19 +12,16 @@
 #include "schema/pcre2/tg_pcre2.h"
 #include "rule/tg_rule.h"
 
-#include <stdlib.h>
-
 static void
 rule_use(const tg_rule_t *rule, tg_str_t event)
 {
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
     int rc;
 
     tg_buf_append_char(&json, '{');
     tg_rule_write_json(&json, rule);
     tg_buf_append_char(&json, '}');
     FUZZ(tg_json_validate(tg_buf_view(&json), NULL) == TG_OK);
-    tg_buf_deinit(&json);
     FUZZ(rule->id.len != 0 && rule->id.len <= TG_RULE_ID_MAX);
     FUZZ(rule->nconditions <= TG_RULE_CONDITIONS_MAX);
     FUZZ(rule->nglobs <= TG_RULE_GLOBS_MAX);
@@ -50,7 +47,7 @@ static int
 rule_read(const tg_alloc_t *alloc, tg_str_t raw, tg_str_t event)
 {
     tg_rule_t *rule;
-    tg_buf_t why = HELP_BUF;
+    HELP_BUFFER(why);
     char *copy;
     int rc;
 
@@ -69,26 +66,22 @@ rule_read(const tg_alloc_t *alloc, tg_str_t raw, tg_str_t event)
     }
 
     tg_rule_free(rule);
-    tg_buf_deinit(&why);
 
     return rc;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_str_t raw, event;
     help_alloc_t alloc;
     unsigned byte;
-    fuzz_in_t in;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     raw = fuzz_until_newline(&in);
     event = fuzz_rest(&in);
 
     if (tg_json_validate(raw, NULL) != TG_OK) {
-        return 0;
+        return;
     }
 
     FUZZ(rule_read(tg_alloc_libc(), raw, event) != TG_NOMEM);
@@ -98,6 +91,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) rule_read(&alloc.alloc, raw, TG_STR(""));
         FUZZ(alloc.live == 0);
     }
-
-    return 0;
 }

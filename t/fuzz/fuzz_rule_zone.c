@@ -45,7 +45,6 @@ zone_check(tg_str_t bytes)
                                      INT64_C(253402300799) };
     help_alloc_t alloc;
     tg_zone_t *zone;
-    size_t i;
     int rc;
 
     zone = NULL;
@@ -56,8 +55,8 @@ zone_check(tg_str_t bytes)
         return;
     }
 
-    for (i = 0; i < HELP_COUNT(times); i++) {
-        zone_span(zone, times[i]);
+    HELP_EACH(time, times) {
+        zone_span(zone, *time);
     }
 
     tg_zone_free(zone);
@@ -69,7 +68,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tg_str_t bytes;
-    tg_buf_t file = HELP_BUF;
+    HELP_BUFFER(file);
 
     bytes = tg_str((const char *) data, size);
 
@@ -80,7 +79,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     rule_footer(&file, tg_str(bytes.data + 3, bytes.len - 3));
     zone_check(tg_buf_view(&file));
-    tg_buf_deinit(&file);
 
     return 0;
 }

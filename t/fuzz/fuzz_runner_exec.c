@@ -20,7 +20,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -348,19 +347,16 @@ runner_count_results(tg_str_t out)
     return n;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     static const tg_peer_ops_t ops = { .call = runner_on_call,
                                        .cancel = runner_on_cancel };
     size_t consumed;
-    fuzz_in_t in;
     tg_str_t text;
     char *copy;
     int i;
 
     runner_start();
-    in = fuzz_in(data, size);
     runner.how = fuzz_byte(&in);
     runner.last = RUNNER_PID;
 
@@ -394,6 +390,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          && runner.jobs.detached_bytes == 0
          && TAILQ_EMPTY(&runner.jobs.without_slot));
     runner_forget();
-
-    return 0;
 }

@@ -11,8 +11,6 @@
 #include "base/tg_utf8.h"
 #include "runner/http/tg_http_response.h"
 
-#include <stdlib.h>
-
 /*
  * A URL that was read is written as it was, and contains no byte that ends it
  * early.
@@ -21,7 +19,7 @@ static int
 http_url(tg_str_t text, tg_url_t *url)
 {
     const char *why;
-    tg_buf_t again = HELP_BUF;
+    HELP_BUFFER(again);
     tg_url_t same;
     size_t i;
 
@@ -41,7 +39,6 @@ http_url(tg_str_t text, tg_url_t *url)
     FUZZ(tg_url_is_same_origin(url, &same));
     FUZZ_EQ(same.path, url->path);
     FUZZ_EQ(same.target, url->target);
-    tg_buf_deinit(&again);
 
     return 1;
 }
@@ -50,7 +47,7 @@ http_url(tg_str_t text, tg_url_t *url)
 static void
 http_hosts(const tg_url_t *url, tg_str_t pattern)
 {
-    tg_buf_t own = HELP_BUF;
+    HELP_BUFFER(own);
 
     if (tg_url_check_pattern(pattern) == NULL) {
         (void) tg_url_match_host(url, pattern);
@@ -61,7 +58,6 @@ http_hosts(const tg_url_t *url, tg_str_t pattern)
     FUZZ(tg_url_check_pattern(tg_buf_view(&own)) == NULL);
     FUZZ(tg_url_match_host(url, tg_buf_view(&own)) == TG_URL_MATCH_EXACT);
     FUZZ(tg_url_match_host(url, TG_STR("*:*")) == TG_URL_MATCH_WILDCARD);
-    tg_buf_deinit(&own);
 }
 
 /* An inserted value stays one segment, whatever it contains. */
@@ -70,7 +66,7 @@ http_put(tg_str_t text)
 {
     const char *why;
     tg_url_t url;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     tg_buf_append_cstr(&buf, "http://a/b/");
     tg_url_append_encoded(&buf, text);
@@ -79,7 +75,6 @@ http_put(tg_str_t text)
     FUZZ_EQ(url.host, TG_STR("a"));
     FUZZ(memchr(url.path.data + 3, '/', url.path.len - 5) == NULL);
     FUZZ(url.target.len == url.path.len + 2);
-    tg_buf_deinit(&buf);
 }
 
 static const tg_job_params_t job = { .tool = (char[]){ "tool" } };

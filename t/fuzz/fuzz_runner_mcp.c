@@ -138,7 +138,7 @@ mcp_receive(tg_str_t line)
 {
     tg_mcp_conn_t *mcp_conn;
     size_t consumed;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     mcp_conn = mcp_newest_conn();
 
@@ -149,7 +149,6 @@ mcp_receive(tg_str_t line)
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
     (void) tg_mcp_conn_on_input(mcp_conn, text.data, text.len, &consumed);
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -166,13 +165,9 @@ mcp_line(tg_str_t line)
     world_run();
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
-    fuzz_in_t in;
-
     mcp_nstarts = 0;
-    in = fuzz_in(data, size);
     world_begin("\"pass\":\"127.0.0.1:9\"", mcp_iterate);
 
     /* One connection is started only for the list; calls use another. */
@@ -187,6 +182,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     world_end();
-
-    return 0;
 }

@@ -12,8 +12,6 @@
 #include "runner/output/tg_output_search.h"
 #include "schema/tg_pattern.h"
 
-#include <stdlib.h>
-
 /* Makes the page in as many time slices as it takes. */
 static int
 page_run(tg_str_t text, const tg_output_page_query_t *query, tg_buf_t *page,
@@ -118,7 +116,7 @@ page_matches(void *code, unsigned weight, tg_str_t line)
 {
     const tg_schema_regex_engine_t *regex;
     uint64_t spent;
-    tg_buf_t valid = HELP_BUF;
+    HELP_BUFFER(valid);
     int rc;
 
     regex = tg_pcre2_get_engine();
@@ -128,7 +126,6 @@ page_matches(void *code, unsigned weight, tg_str_t line)
                       TG_OUTPUT_SEARCH_LINE_STEPS
                           / (1 + weight / TG_OUTPUT_SEARCH_CHARS_PER_STEP),
                       &spent);
-    tg_buf_deinit(&valid);
 
     return rc;
 }
@@ -143,7 +140,7 @@ page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
     const tg_schema_regex_engine_t *regex;
     const char *p, *end, *next, *why;
     unsigned weight;
-    tg_buf_t source = HELP_BUF;
+    HELP_BUFFER(source);
     int64_t line;
     void *code;
     int rc;
@@ -168,7 +165,6 @@ page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
     }
 
     regex->free(regex->ctx, code);
-    tg_buf_deinit(&source);
 
     return rc != TG_LIMIT;
 }
@@ -209,16 +205,13 @@ page_search(tg_str_t text, tg_output_page_query_t query)
     tg_buf_deinit(&expected);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_output_page_query_t query;
     tg_buf_t page = HELP_BUF, remark = HELP_BUF;
     tg_str_t text, line;
-    fuzz_in_t in;
     unsigned from;
 
-    in = fuzz_in(data, size);
     memset(&query, 0, sizeof(query));
     query.lines = 1 + fuzz_byte(&in);
     query.bytes = 4 + fuzz_byte(&in);
@@ -243,6 +236,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (line.len != 0 && tg_utf8_is_valid(line)) {
         page_search(text, query);
     }
-
-    return 0;
 }

@@ -46,7 +46,7 @@ static void
 progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
 {
     tg_progress_t progress;
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
     size_t n;
 
     tg_progress_init(&progress);
@@ -74,7 +74,6 @@ progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
     }
 
     tg_progress_deinit(&progress);
-    tg_buf_deinit(&json);
 }
 
 /* Checks the result of a program with this output. */
@@ -117,15 +116,12 @@ progress_result(uint32_t seed, tg_str_t text)
     tg_exec_output_deinit(&output);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_buf_t whole = HELP_BUF, cut = HELP_BUF;
     uint32_t seed;
-    fuzz_in_t in;
     tg_str_t text;
 
-    in = fuzz_in(data, size);
     seed = fuzz_byte(&in);
     text = fuzz_rest(&in);
     progress_run(0, text, &whole);
@@ -134,6 +130,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     progress_result(seed, text);
     tg_buf_deinit(&whole);
     tg_buf_deinit(&cut);
-
-    return 0;
 }

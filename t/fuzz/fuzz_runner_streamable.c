@@ -14,9 +14,6 @@
 
 #include "base/tg_json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define WEB_MAX 64
 
 typedef struct {
@@ -207,7 +204,7 @@ web_head(web_t *to, tg_str_t line)
 static void
 web_body(web_t *to, tg_str_t line)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
     int rc;
 
@@ -230,8 +227,6 @@ web_body(web_t *to, tg_str_t line)
     if (rc != TG_OK && rc != TG_AGAIN) {
         web_end(to, TG_HTTP_STOPPED, 1);
     }
-
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -308,13 +303,10 @@ web_iterate(void)
     }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_str_t line;
-    fuzz_in_t in;
 
-    in = fuzz_in(data, size);
     web_now = 1000000;
     web_is_ending = 0;
     world_begin("\"url\":\"http://a/\",\"headers\":[\"X: y\"],"
@@ -337,6 +329,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     web_is_ending = 1;
     world_end();
     FUZZ(nweb == 0);
-
-    return 0;
 }

@@ -42,7 +42,7 @@ bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
                                       .name = TG_STR("s.json"),
                                       .fetch = bundle_fetch,
                                       .ctx = files };
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     int rc;
 
     files->nasked = 0;
@@ -50,7 +50,6 @@ bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
     FUZZ(rc == TG_OK || rc == TG_INVALID);
     FUZZ(rc == TG_INVALID || error.len == 0);
     FUZZ_LINE(tg_buf_view(&error));
-    tg_buf_deinit(&error);
 
     return rc;
 }
@@ -99,24 +98,21 @@ bundle_query(tg_str_t schema)
     (void) tg_schema_query_is_closed(schema);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_schema_options_t options;
     tg_buf_t out = HELP_BUF, again = HELP_BUF, error = HELP_BUF;
     bundle_files_t files;
     tg_schema_t *schema;
-    fuzz_in_t in;
     unsigned n;
     tg_str_t raw;
 
-    in = fuzz_in(data, size);
     raw = fuzz_until_newline(&in);
     files.a = fuzz_until_newline(&in);
     files.b = fuzz_rest(&in);
 
     if (tg_json_validate(raw, NULL) != TG_OK) {
-        return 0;
+        return;
     }
 
     if (bundle_make(&files, raw, &out) == TG_OK) {
@@ -144,6 +140,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_deinit(&out);
     tg_buf_deinit(&again);
     tg_buf_deinit(&error);
-
-    return 0;
 }

@@ -9,8 +9,6 @@
 #include "schema/tg_schema.h"
 #include "schema/pcre2/tg_pcre2.h"
 
-#include <stdlib.h>
-
 static int
 check_with(const tg_schema_t *schema, tg_schema_validator_t *validator,
            tg_str_t instance, tg_buf_t *error)
@@ -128,25 +126,22 @@ check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
     tg_schema_validator_free(validator);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_schema_options_t options;
     tg_str_t raw, instance;
     tg_schema_t *schema;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     unsigned byte, fail_at;
-    fuzz_in_t in;
     int expected;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     fail_at = fuzz_byte(&in);
     raw = fuzz_until_newline(&in);
     instance = fuzz_rest(&in);
 
     if (tg_json_validate(instance, NULL) != TG_OK) {
-        return 0;
+        return;
     }
 
     memset(&options, 0, sizeof(options));
@@ -167,7 +162,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     tg_schema_free(schema);
-    tg_buf_deinit(&error);
-
-    return 0;
 }

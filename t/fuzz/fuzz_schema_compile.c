@@ -10,8 +10,6 @@
 #include "schema/tg_schema.h"
 #include "schema/pcre2/tg_pcre2.h"
 
-#include <stdlib.h>
-
 static int
 schema_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
@@ -31,7 +29,7 @@ static void
 schema_check(const tg_schema_t *schema, tg_str_t instance)
 {
     tg_schema_validator_t *validator;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     int rc;
 
     validator = tg_schema_validator_new(tg_alloc_libc(), 3);
@@ -39,23 +37,19 @@ schema_check(const tg_schema_t *schema, tg_str_t instance)
     FUZZ(rc == TG_OK || rc == TG_INVALID || rc == TG_LIMIT);
     FUZZ((rc == TG_OK) == (error.len == 0));
     FUZZ_LINE(tg_buf_view(&error));
-    tg_buf_deinit(&error);
     tg_schema_validator_free(validator);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_schema_options_t options;
     tg_str_t other, text;
     tg_schema_t *schema;
     help_alloc_t alloc;
     unsigned byte, fail_at;
-    tg_buf_t error = HELP_BUF;
-    fuzz_in_t in;
+    HELP_BUFFER(error);
     char *copy;
 
-    in = fuzz_in(data, size);
     byte = fuzz_byte(&in);
     fail_at = fuzz_byte(&in);
     other = fuzz_until_newline(&in);
@@ -98,8 +92,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tg_schema_free(schema);
         FUZZ(alloc.live == 0);
     }
-
-    tg_buf_deinit(&error);
-
-    return 0;
 }

@@ -16,7 +16,7 @@ pattern_match(tg_str_t translated, tg_str_t text)
 {
     const tg_schema_regex_engine_t *regex;
     uint64_t spent, again;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     void *compiled;
     int rc;
 
@@ -24,7 +24,6 @@ pattern_match(tg_str_t translated, tg_str_t text)
     rc = regex->compile(regex->ctx, translated, &compiled, &error);
     FUZZ(rc == TG_OK || (rc == TG_INVALID && error.len != 0));
     FUZZ_LINE(tg_buf_view(&error));
-    tg_buf_deinit(&error);
 
     if (rc != TG_OK) {
         return;
@@ -37,22 +36,19 @@ pattern_match(tg_str_t translated, tg_str_t text)
     regex->free(regex->ctx, compiled);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_str_t pattern, text;
     const char *why;
     unsigned weight;
-    fuzz_in_t in;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
     int rc;
 
-    in = fuzz_in(data, size);
     pattern = fuzz_until_newline(&in);
     text = fuzz_rest(&in);
 
     if (!tg_utf8_is_valid(pattern) || !tg_utf8_is_valid(text)) {
-        return 0;
+        return;
     }
 
     rc = tg_pattern_translate(pattern, &out, &weight, &why);
@@ -62,8 +58,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ(tg_utf8_is_valid(tg_buf_view(&out)));
         pattern_match(tg_buf_view(&out), text);
     }
-
-    tg_buf_deinit(&out);
-
-    return 0;
 }

@@ -22,7 +22,7 @@ static const char *const uri_formats[] = {
 static void
 uri_join(tg_str_t text, const tg_uri_t *uri)
 {
-    tg_buf_t again = HELP_BUF;
+    HELP_BUFFER(again);
 
     if (uri->scheme.data != NULL) {
         tg_buf_append_str(&again, uri->scheme);
@@ -47,7 +47,6 @@ uri_join(tg_str_t text, const tg_uri_t *uri)
     }
 
     FUZZ_EQ(tg_buf_view(&again), text);
-    tg_buf_deinit(&again);
 }
 
 static void
@@ -125,21 +124,18 @@ uri_format(tg_str_t text)
     tg_buf_deinit(&error);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(in)
 {
     tg_str_t texts[2];
     tg_uri_t uris[2];
     tg_buf_t decoded;
-    fuzz_in_t in;
     int i, rc[2];
 
-    in = fuzz_in(data, size);
     texts[0] = fuzz_until_newline(&in);
     texts[1] = fuzz_rest(&in);
 
     if (!tg_utf8_is_valid(texts[0]) || !tg_utf8_is_valid(texts[1])) {
-        return 0;
+        return;
     }
 
     for (i = 0; i < 2; i++) {
@@ -164,6 +160,4 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     uri_format(texts[1]);
-
-    return 0;
 }

@@ -2,9 +2,6 @@
 
 #include "base/tg_utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 void
 fuzz_fail(const char *what, const char *file, int line)
 {

@@ -1,7 +1,7 @@
 /*
  * Helpers of all fuzz targets. A target is t/fuzz/fuzz_FOLDER_TOPIC.c with one
- * LLVMFuzzerTestOneInput(); libFuzzer calls it with generated inputs
- * (./build.sh fuzz), replay.c with its packed corpus (test unit).
+ * FUZZ_TARGET(); libFuzzer calls it with generated inputs (./build.sh fuzz),
+ * replay.c with its packed corpus (test unit).
  *
  * The first bytes of an input choose options and how the rest is cut into
  * pieces; the rest is what the other side sends, so that a corpus is readable.
@@ -34,6 +34,16 @@ typedef struct {
 } fuzz_in_t;
 
 fuzz_in_t fuzz_in(const uint8_t *data, size_t size);
+
+/* Defines a target as a function that reads the input `in`. */
+#define FUZZ_TARGET(in)                                                        \
+    static void fuzz_target(fuzz_in_t in);                                     \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)               \
+    {                                                                          \
+        fuzz_target(fuzz_in(data, size));                                      \
+        return 0;                                                              \
+    }                                                                          \
+    static void fuzz_target(fuzz_in_t in)
 
 /* Returns the next byte; 0 at the end. */
 unsigned fuzz_byte(fuzz_in_t *in);

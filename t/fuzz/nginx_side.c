@@ -1,8 +1,6 @@
 #include "nginx_side.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 /* The first file descriptor of connections. */
@@ -419,7 +417,7 @@ u_char *ngx_cdecl
 ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
 {
     const ngx_str_t *str;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     va_list args;
     size_t len;
 
@@ -455,7 +453,6 @@ ngx_snprintf(u_char *buf, size_t max, const char *format, ...)
     va_end(args);
     len = text.len < max ? text.len : max;
     ngx_memcpy(buf, text.data, len);
-    tg_buf_deinit(&text);
 
     return buf + len;
 }

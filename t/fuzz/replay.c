@@ -4,8 +4,6 @@
  */
 #include "help.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Reverses the escapes of a packed input in place and returns its length. */

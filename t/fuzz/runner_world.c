@@ -111,12 +111,11 @@ static void
 world_send(tg_str_t line)
 {
     size_t consumed;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_buf_append_str(&text, line);
     tg_buf_append_char(&text, '\n');
     (void) tg_peer_handle_input(&world.peer, text.data, text.len, &consumed);
-    tg_buf_deinit(&text);
 }
 
 /* Sends a worker's message with a number and a word in it. */
@@ -124,13 +123,12 @@ static void
 world_send_text(const char *before, unsigned id, const char *between,
                 tg_str_t word, const char *after)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_buf_printf(&text, "%s%lu%s", before, (unsigned long) id, between);
     tg_buf_append_str(&text, word);
     tg_buf_append_cstr(&text, after);
     world_send(tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 tg_mcp_server_t *
@@ -187,7 +185,7 @@ world_begin(const char *spec, void (*iterate)(void))
 {
     static const tg_peer_ops_t ops = { .call = world_on_call,
                                        .cancel = world_on_cancel };
-    tg_buf_t watch = HELP_BUF;
+    HELP_BUFFER(watch);
 
     world_start();
     world.iterate = iterate;
@@ -204,7 +202,6 @@ world_begin(const char *spec, void (*iterate)(void))
                   "\"spec\":{%s,\"roots\":[],\"share\":\"connection\"}}}",
                   spec);
     world_send(tg_buf_view(&watch));
-    tg_buf_deinit(&watch);
 }
 
 void

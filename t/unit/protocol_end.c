@@ -1,7 +1,5 @@
 #include "protocol_end.h"
 
-#include <stdlib.h>
-
 static size_t
 end_word(const char *text)
 {

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,15 +187,15 @@ help_match_string(tg_str_t pattern, tg_str_t raw)
         { "$object", TG_JSON_OBJECT },
         { "$array", TG_JSON_ARRAY },
     };
-    size_t i, n;
+    size_t n;
 
     if (tg_str_eq(pattern, TG_STR("$any"))) {
         return 1;
     }
 
-    for (i = 0; i < HELP_COUNT(types); i++) {
-        if (tg_str_eq(pattern, tg_str_from_cstr(types[i].name))) {
-            return tg_json_type(raw) == types[i].type;
+    HELP_EACH(row, types) {
+        if (tg_str_eq(pattern, tg_str_from_cstr(row->name))) {
+            return tg_json_type(raw) == row->type;
         }
     }
 

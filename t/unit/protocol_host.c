@@ -5,8 +5,6 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
-#include <stdlib.h>
-
 /* Inputs up to this size are copied to find reads beyond their end. */
 #define HOST_COPY_MAX 65536
 
@@ -390,11 +388,10 @@ host_save(host_t *host, tg_buf_t *state)
 void
 host_copy_state(host_t *copy, host_t *host)
 {
-    tg_buf_t state = HELP_BUF;
+    HELP_BUFFER(state);
 
     host_save(host, &state);
     HELP_HOLDS(host_load(copy, tg_buf_view(&state)) == TG_OK);
-    tg_buf_deinit(&state);
     tg_buf_append_str(&copy->in, tg_buf_view(&host->in));
     copy->rc = host->rc;
     copy->is_apart = host->is_apart;

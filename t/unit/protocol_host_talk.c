@@ -38,7 +38,7 @@ void
 host_ipc(host_t *host, const char *frame, const char *reply, const char *file,
          int number)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     tg_str_t got;
 
     host_put_ipc(&text, tg_str_from_cstr(frame));
@@ -59,6 +59,4 @@ host_ipc(host_t *host, const char *frame, const char *reply, const char *file,
                   == 0);
         help_json(got, reply, file, number);
     }
-
-    tg_buf_deinit(&text);
 }

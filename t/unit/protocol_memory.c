@@ -1,7 +1,5 @@
 #include "protocol_memory.h"
 
-#include <stdlib.h>
-
 static void *
 help_resize(void *ctx, void *ptr, size_t size)
 {

@@ -4,13 +4,25 @@
 
 #include "base/tg_buf.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* Initializes a tg_buf_t where it is declared. */
 #define HELP_BUF                                                               \
     {                                                                          \
         .alloc = tg_alloc_libc()                                               \
     }
 
+/* Declares an empty buffer, which is freed at the end of its block. */
+#define HELP_BUFFER(name)                                                      \
+    tg_buf_t name __attribute__((cleanup(tg_buf_deinit))) = HELP_BUF
+
 #define HELP_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Visits the rows of a table in order: HELP_EACH(row, table) { row->text } */
+#define HELP_EACH(row, table)                                                  \
+    for (__typeof__(&(table)[0]) row = (table);                                \
+         row < (table) + HELP_COUNT(table); row++)
 
 /*
  * Each resize moves the block, so that the sanitizer finds stale pointers. The

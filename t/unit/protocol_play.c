@@ -2,9 +2,6 @@
 
 #include "protocol/tg_peer_impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 typedef struct {
     const script_t *script;
     const play_how_t *how;
@@ -408,15 +405,14 @@ play_command(play_t *play, const script_step_t *step)
         { "cancel_request", play_cancel_request },
     };
     const char *text, *args;
-    size_t i;
 
     text = help_text(tg_buf_view(&step->text));
 
-    for (i = 0; i < HELP_COUNT(commands); i++) {
-        args = script_after(text, commands[i].name);
+    HELP_EACH(command, commands) {
+        args = script_after(text, command->name);
 
         if (args != NULL) {
-            commands[i].run(play, step, args);
+            command->run(play, step, args);
             play_drain(play);
             return;
         }
@@ -443,7 +439,6 @@ play_check(play_t *play, const script_step_t *step)
     };
     const char *text, *args;
     int is_so;
-    size_t i;
 
     text = help_text(tg_buf_view(&step->text));
     args = script_after(text, "dialect");
@@ -453,9 +448,9 @@ play_check(play_t *play, const script_step_t *step)
     is_so |= args != NULL
              && strstr(help_text(tg_buf_view(&host->log)), args) != NULL;
 
-    for (i = 0; i < HELP_COUNT(values); i++) {
-        args = script_after(text, values[i].name);
-        is_so |= args != NULL && strtoul(args, NULL, 10) == values[i].value;
+    HELP_EACH(row, values) {
+        args = script_after(text, row->name);
+        is_so |= args != NULL && strtoul(args, NULL, 10) == row->value;
     }
 
     CU_ASSERT(is_so);

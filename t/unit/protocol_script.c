@@ -2,9 +2,6 @@
 
 #include "protocol_host_talk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static void __attribute__((noreturn))
 script_fail(const script_t *script, unsigned line, const char *why)
 {

@@ -1,7 +1,5 @@
 #include "protocol_play.h"
 
-#include <stdlib.h>
-
 /* Number of splits to try with a heavy transcript. */
 #define PLAY_HEAVY_SPLITS 8
 #define PLAY_HEAVY_CHUNK 65521

@@ -6,9 +6,6 @@
 
 #include "rule/tg_cron.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 
 /* A time, and the offset from UTC in hours from then on. */
@@ -122,12 +119,11 @@ static inline tg_zone_t *
 zone_parse(int first, const zone_time_t *times, unsigned n, const char *footer)
 {
     tg_zone_t *zone;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     zone = NULL;
     zone_file(&buf, first, times, n, footer);
     (void) tg_zone_parse(tg_alloc_libc(), tg_buf_view(&buf), &zone);
-    tg_buf_deinit(&buf);
 
     return zone;
 }

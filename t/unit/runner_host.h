@@ -20,8 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,15 +107,13 @@ static const tg_job_type_t host_wait_type = {
 static inline void
 host_wait_end(unsigned i)
 {
-    tg_buf_t json;
-
     if (host_waiting[i]->state == TG_JOB_RUNNING) {
-        tg_buf_init(&json, tg_alloc_libc());
+        HELP_BUFFER(json);
+
         tg_buf_append_cstr(&json, "{\"text\":\"done\"}");
         tg_job_on_work_ended(host_waiting[i]);
         tg_job_respond(host_waiting[i], &json);
         tg_job_set_ending(host_waiting[i]);
-        tg_buf_deinit(&json);
     }
 
     tg_job_set_done(host_waiting[i]);
@@ -357,14 +353,13 @@ host_feed(const char *text, size_t len)
 static inline unsigned
 host_request(const char *method, const char *params)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_buf_printf(&text,
                   "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\","
                   "\"params\":%s}\n",
                   ++host.next_id, method, params);
     host_feed(text.data, text.len);
-    tg_buf_deinit(&text);
 
     return host.next_id;
 }
@@ -433,14 +428,13 @@ static inline const char *
 host_sh(const char *script, const char *more)
 {
     static char text[8192];
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     tg_buf_append_cstr(&buf,
                        "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
     tg_json_write_string(&buf, tg_str_from_cstr(script));
     tg_buf_printf(&buf, "]%s}", more);
     snprintf(text, sizeof(text), "%.*s", (int) buf.len, buf.data);
-    tg_buf_deinit(&buf);
 
     return text;
 }

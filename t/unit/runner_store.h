@@ -8,8 +8,6 @@
 #include "tasks/store/tg_libsqlite.h"
 #include "tasks/store/tg_store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define ERROR "it was interrupted"

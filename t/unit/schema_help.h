@@ -7,9 +7,6 @@
 #include "schema/tg_schema.h"
 #include "schema/pcre2/tg_pcre2.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /*
  * A row of a table. schema NULL: that of the previous row. error NULL: the
  * instance is valid; "*": it is invalid with any message; else the message.
@@ -67,7 +64,7 @@ test_instance(const char *text, const tg_schema_t *schema,
               tg_schema_validator_t *validator, const help_alloc_t *help,
               const test_row_t *row)
 {
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     size_t count;
     char *copy;
     int rc;
@@ -91,7 +88,6 @@ test_instance(const char *text, const tg_schema_t *schema,
     CU_ASSERT_EQUAL(help->count, count);
     test_noted(schema, tg_str(copy, strlen(row->instance)), rc);
     free(copy);
-    tg_buf_deinit(&error);
 }
 
 static inline void
@@ -238,13 +234,13 @@ test_mistakes_with(const test_invalid_schema_t *rows, size_t n,
 {
     tg_schema_t *schema;
     help_alloc_t help;
-    tg_buf_t error;
     size_t i;
 
     help_alloc_init(&help);
 
     for (i = 0; i < n; i++) {
-        tg_buf_init(&error, tg_alloc_libc());
+        HELP_BUFFER(error);
+
         schema = test_compile(&help.alloc, rows[i].schema, options, &error);
 
         if (schema != NULL || !test_is_text(tg_buf_view(&error), rows[i].error))
@@ -254,7 +250,6 @@ test_mistakes_with(const test_invalid_schema_t *rows, size_t n,
         }
 
         tg_schema_free(schema);
-        tg_buf_deinit(&error);
     }
 
     CU_ASSERT_EQUAL(help.live, 0);

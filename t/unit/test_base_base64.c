@@ -19,11 +19,11 @@ static const struct {
 HELP_TEST(vectors, "vectors, both ways")
 {
     tg_base64_encoder_t base64;
-    size_t i, at, n, len, portion;
+    size_t at, n, len, portion;
     tg_buf_t text, plain;
 
-    for (i = 0; i < HELP_COUNT(vectors); i++) {
-        len = strlen(vectors[i].plain);
+    HELP_EACH(vector, vectors) {
+        len = strlen(vector->plain);
 
         for (portion = 1; portion <= 7; portion++) {
             tg_buf_init(&text, tg_alloc_libc());
@@ -32,13 +32,13 @@ HELP_TEST(vectors, "vectors, both ways")
 
             for (at = 0; at < len; at += n) {
                 n = portion < len - at ? portion : len - at;
-                tg_base64_encode(&base64, &text, vectors[i].plain + at, n);
+                tg_base64_encode(&base64, &text, vector->plain + at, n);
             }
 
             tg_base64_encode_end(&base64, &text);
-            HELP_EQ(tg_buf_view(&text), vectors[i].text);
+            HELP_EQ(tg_buf_view(&text), vector->text);
             CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
-            HELP_EQ(tg_buf_view(&plain), vectors[i].plain);
+            HELP_EQ(tg_buf_view(&plain), vector->plain);
             tg_buf_deinit(&text);
             tg_buf_deinit(&plain);
         }
@@ -70,13 +70,11 @@ HELP_TEST(none, "invalid text")
 {
     static const char *const texts[] = { "Z",    "Zg",   "Zg=",      "Z===",
                                          "====", "Zm9-", "Zg==Zg==", "Zm 9" };
-    tg_buf_t plain;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        tg_buf_init(&plain, tg_alloc_libc());
-        CU_ASSERT(tg_base64_decode(&plain, tg_str_from_cstr(texts[i]))
+    HELP_EACH(text, texts) {
+        HELP_BUFFER(plain);
+
+        CU_ASSERT(tg_base64_decode(&plain, tg_str_from_cstr(*text))
                   == TG_INVALID);
-        tg_buf_deinit(&plain);
     }
 }

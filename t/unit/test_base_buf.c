@@ -91,21 +91,17 @@ HELP_TEST(numbers, "numbers")
         { INT64_MAX, "9223372036854775807" },
         { INT64_MIN, "-9223372036854775808" },
     };
-    tg_buf_t buf;
-    size_t i;
+    HELP_BUFFER(buf);
 
-    tg_buf_init(&buf, tg_alloc_libc());
-
-    for (i = 0; i < HELP_COUNT(ints); i++) {
+    HELP_EACH(row, ints) {
         tg_buf_truncate(&buf, 0);
-        tg_buf_append_int(&buf, ints[i].value);
-        HELP_EQ(tg_buf_view(&buf), ints[i].text);
+        tg_buf_append_int(&buf, row->value);
+        HELP_EQ(tg_buf_view(&buf), row->text);
     }
 
     tg_buf_truncate(&buf, 0);
     tg_buf_append_uint(&buf, UINT64_MAX);
     HELP_EQ(tg_buf_view(&buf), "18446744073709551615");
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(failure_is_sticky, "failure is sticky")
@@ -135,14 +131,12 @@ HELP_TEST(failure_is_sticky, "failure is sticky")
 
 HELP_TEST(huge, "huge sizes")
 {
-    tg_buf_t buf;
+    HELP_BUFFER(buf);
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_buf_append_cstr(&buf, "x");
     CU_ASSERT(tg_buf_reserve(&buf, SIZE_MAX) == TG_NOMEM);
     CU_ASSERT(tg_buf_has_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), "x");
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(drop_and_reset, "drop and reset")

@@ -9,9 +9,6 @@
 
 #include "base/tg_json_impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_BUFFER_SIZE 1024
 #define TEST_LONG 9000
 
@@ -66,7 +63,7 @@ static unsigned
 test_compact(tg_str_t text)
 {
     unsigned i, wrong;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     char *room;
     size_t len;
 
@@ -85,7 +82,6 @@ test_compact(tg_str_t text)
         wrong += !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
     }
 
-    tg_buf_deinit(&buf);
     free(room);
 
     return wrong;

@@ -135,10 +135,9 @@ HELP_TEST(again, "values are written as they were read")
     const tg_json_field_t *field;
     test_values_t values;
     const char *why;
-    tg_buf_t json;
+    HELP_BUFFER(json);
 
     CU_ASSERT(test_read(test_text, &values, &why) == TG_OK);
-    tg_buf_init(&json, tg_alloc_libc());
     tg_json_begin_object(&json);
 
     for (field = test_fields; field->name != NULL; field++) {
@@ -148,5 +147,4 @@ HELP_TEST(again, "values are written as they were read")
     tg_buf_append_char(&json, '}');
     HELP_EQ(tg_buf_view(&json), test_text);
     CU_ASSERT(tg_json_count_fields(test_fields) == 8);
-    tg_buf_deinit(&json);
 }

@@ -57,11 +57,10 @@ HELP_TEST(halves, "surrogate pairs")
     };
     tg_json_index_t notes;
     tg_str_t raw;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_EQUAL(test_write_record(rows[i].text, &notes, &raw), TG_OK);
-        CU_ASSERT_EQUAL(notes.list[0].escapes, rows[i].escapes);
+    HELP_EACH(row, rows) {
+        CU_ASSERT_EQUAL(test_write_record(row->text, &notes, &raw), TG_OK);
+        CU_ASSERT_EQUAL(notes.list[0].escapes, row->escapes);
     }
 }
 
@@ -73,10 +72,9 @@ HELP_TEST(refused, "refused")
     char deep[2 * TG_JSON_MAX_DEPTH + 16];
     tg_json_index_t notes;
     tg_str_t raw;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_EQUAL(test_write_record(rows[i], &notes, &raw), TG_INVALID);
+    HELP_EACH(row, rows) {
+        CU_ASSERT_EQUAL(test_write_record(*row, &notes, &raw), TG_INVALID);
     }
 
     strcpy(deep, "{\"a\":");
@@ -93,19 +91,17 @@ test_same(const char *text)
     tg_json_member_t by_index, by_text;
     tg_json_index_t notes;
     tg_str_t raw, value;
-    size_t i;
     int rc;
 
     CU_ASSERT_EQUAL(test_write_record(text, &notes, &raw), TG_OK);
 
-    for (i = 0; i < HELP_COUNT(keys); i++) {
-        rc = tg_json_get_member(raw, tg_str_from_cstr(keys[i]), &value);
-        CU_ASSERT_EQUAL(tg_json_index_get(&notes, raw,
-                                          tg_str_from_cstr(keys[i]), &by_index),
+    HELP_EACH(key, keys) {
+        rc = tg_json_get_member(raw, tg_str_from_cstr(*key), &value);
+        CU_ASSERT_EQUAL(tg_json_index_get(&notes, raw, tg_str_from_cstr(*key),
+                                          &by_index),
                         rc);
-        CU_ASSERT_EQUAL(tg_json_index_get(NULL, raw, tg_str_from_cstr(keys[i]),
-                                          &by_text),
-                        rc);
+        CU_ASSERT_EQUAL(
+            tg_json_index_get(NULL, raw, tg_str_from_cstr(*key), &by_text), rc);
 
         if (rc == TG_OK) {
             CU_ASSERT_PTR_EQUAL(by_index.value.data, value.data);
@@ -224,7 +220,7 @@ HELP_TEST(lookup_cost, "the cost of a lookup")
     tg_json_member_t note;
     uint64_t steps;
     tg_json_cursor_t json;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     tg_str_t raw;
     size_t i;
 
@@ -269,5 +265,4 @@ HELP_TEST(lookup_cost, "the cost of a lookup")
     steps = 0;
     CU_ASSERT(tg_json_index_get_bounded(&notes, raw, TG_STR("a"), &steps, &note)
               == TG_OK);
-    tg_buf_deinit(&text);
 }

@@ -42,12 +42,11 @@ static const char test_text[] =
 HELP_TEST(values, "values and commas")
 {
     const char *why;
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
 
     test_write(&json);
     HELP_EQ(tg_buf_view(&json), test_text);
     CU_ASSERT(tg_json_validate(tg_buf_view(&json), &why) == TG_OK);
-    tg_buf_deinit(&json);
 }
 
 HELP_TEST(bounded, "buffer of fixed size")

@@ -2,9 +2,6 @@
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Runs both readers on a block of exactly the text's size. */
 static int
 test_both(tg_str_t text)
@@ -64,14 +61,12 @@ static const char *const test_invalid[] = {
 
 HELP_TEST(grammar, "grammar")
 {
-    size_t i;
-
-    for (i = 0; i < HELP_COUNT(test_valid); i++) {
-        CU_ASSERT(test_both(tg_str_from_cstr(test_valid[i])) == TG_OK);
+    HELP_EACH(row, test_valid) {
+        CU_ASSERT(test_both(tg_str_from_cstr(*row)) == TG_OK);
     }
 
-    for (i = 0; i < HELP_COUNT(test_invalid); i++) {
-        CU_ASSERT(test_both(tg_str_from_cstr(test_invalid[i])) == TG_INVALID);
+    HELP_EACH(row, test_invalid) {
+        CU_ASSERT(test_both(tg_str_from_cstr(*row)) == TG_INVALID);
     }
 
     CU_ASSERT(test_both(tg_str("1\0", 2)) == TG_INVALID);
@@ -83,25 +78,25 @@ HELP_TEST(grammar, "grammar")
 HELP_TEST(mutations, "mutations")
 {
     char text[128];
-    size_t i, at, len;
+    size_t at, len;
     unsigned c;
 
-    for (i = 0; i < HELP_COUNT(test_valid); i++) {
-        len = strlen(test_valid[i]);
+    HELP_EACH(row, test_valid) {
+        len = strlen(*row);
 
         for (at = 0; at < len; at++) {
-            (void) test_both(tg_str(test_valid[i], at));
+            (void) test_both(tg_str(*row, at));
 
-            memcpy(text, test_valid[i], at);
-            memcpy(text + at, test_valid[i] + at + 1, len - at - 1);
+            memcpy(text, *row, at);
+            memcpy(text + at, *row + at + 1, len - at - 1);
             (void) test_both(tg_str(text, len - 1));
 
             for (c = 0; c < 256; c++) {
-                memcpy(text, test_valid[i], len);
+                memcpy(text, *row, len);
                 text[at] = (char) c;
                 (void) test_both(tg_str(text, len));
 
-                memcpy(text + at + 1, test_valid[i] + at, len - at);
+                memcpy(text + at + 1, *row + at, len - at);
                 (void) test_both(tg_str(text, len + 1));
             }
         }
@@ -153,13 +148,13 @@ HELP_TEST(string_steps, "strings: steps")
         "\n", "\\u12x", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xe2\x82",
     };
     /* clang-format on */
-    size_t align, len, at, i;
+    size_t align, len, at;
 
     for (align = 0; align < 16; align++) {
         for (len = 0; len <= 64; len++) {
-            for (i = 0; i < HELP_COUNT(pieces); i++) {
+            HELP_EACH(piece, pieces) {
                 for (at = 0; at <= len; at += 1 + (align != 0) * 3) {
-                    test_string_at(align, len, at, tg_str_from_cstr(pieces[i]));
+                    test_string_at(align, len, at, tg_str_from_cstr(*piece));
                 }
             }
         }
@@ -189,7 +184,7 @@ HELP_TEST(string_bytes, "strings: bytes")
 static int
 test_nested(int n, const char *opening, const char *closing)
 {
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     int i, rc;
 
     for (i = 0; i < n; i++) {
@@ -203,7 +198,6 @@ test_nested(int n, const char *opening, const char *closing)
     }
 
     rc = test_both(tg_buf_view(&buf));
-    tg_buf_deinit(&buf);
 
     return rc;
 }
@@ -240,7 +234,7 @@ HELP_TEST(depth, "depth")
 
 HELP_TEST(depth_of_siblings, "siblings do not add depth")
 {
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     int i;
 
     tg_buf_append_cstr(&buf, "[");
@@ -251,7 +245,6 @@ HELP_TEST(depth_of_siblings, "siblings do not add depth")
 
     tg_buf_append_cstr(&buf, "0]");
     CU_ASSERT(test_both(tg_buf_view(&buf)) == TG_OK);
-    tg_buf_deinit(&buf);
 }
 
 /* --- walking --- */
@@ -337,21 +330,18 @@ HELP_TEST(explain, "the position counts characters, not bytes")
         { "\xef\xbb\xbf{}",
           "the text begins with a byte order mark (line 1, column 1)" },
     };
-    tg_buf_t why = HELP_BUF;
+    HELP_BUFFER(why);
     tg_str_t end;
-    size_t i;
 
     CU_ASSERT(tg_json_validate_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
     CU_ASSERT(why.len == 0);
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
+    HELP_EACH(item, cases) {
         tg_buf_truncate(&why, 0);
-        CU_ASSERT(tg_json_validate_explain(tg_str_from_cstr(cases[i][0]), &why)
+        CU_ASSERT(tg_json_validate_explain(tg_str_from_cstr((*item)[0]), &why)
                   == TG_INVALID);
-        end = tg_str_from_cstr(cases[i][1]);
+        end = tg_str_from_cstr((*item)[1]);
         CU_ASSERT_FATAL(why.len >= end.len);
         CU_ASSERT(memcmp(why.data + why.len - end.len, end.data, end.len) == 0);
     }
-
-    tg_buf_deinit(&why);
 }

@@ -6,9 +6,6 @@
 #include "base_json_ref.h"
 #include "protocol_help.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Space around a text: bytes before it would change the result. */
 #define TEST_BUFFER_SIZE 600
 
@@ -170,19 +167,15 @@ static const char *const test_refused[] = {
 
 HELP_TEST(texts, "texts")
 {
-    size_t i;
-
-    for (i = 0; i < HELP_COUNT(test_accepted); i++) {
-        CU_ASSERT_EQUAL(
-            tg_json_validate(tg_str_from_cstr(test_accepted[i]), NULL), TG_OK);
-        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(test_accepted[i])), 0);
+    HELP_EACH(row, test_accepted) {
+        CU_ASSERT_EQUAL(tg_json_validate(tg_str_from_cstr(*row), NULL), TG_OK);
+        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(*row)), 0);
     }
 
-    for (i = 0; i < HELP_COUNT(test_refused); i++) {
-        CU_ASSERT_EQUAL(tg_json_validate(tg_str_from_cstr(test_refused[i]),
-                                         NULL),
+    HELP_EACH(row, test_refused) {
+        CU_ASSERT_EQUAL(tg_json_validate(tg_str_from_cstr(*row), NULL),
                         TG_INVALID);
-        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(test_refused[i])), 0);
+        CU_ASSERT_EQUAL(test_differs(tg_str_from_cstr(*row)), 0);
     }
 }
 
@@ -226,7 +219,7 @@ static int
 test_depth_of(const char *opening, const char *inner, const char *closing,
               int n)
 {
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     int i, rc;
 
     for (i = 0; i < n; i++) {
@@ -241,7 +234,6 @@ test_depth_of(const char *opening, const char *inner, const char *closing,
 
     rc = tg_json_validate(tg_buf_view(&buf), NULL);
     CU_ASSERT_EQUAL(rc, ref_check(tg_buf_view(&buf)));
-    tg_buf_deinit(&buf);
 
     return rc;
 }

@@ -4,8 +4,6 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
-#include <stdlib.h>
-
 static const struct {
     const char *body, *text;
 } test_bodies[] = {
@@ -32,18 +30,16 @@ HELP_TEST(decode, "decode")
     tg_str_t body, text;
     tg_buf_t buf;
     char *room, *copy;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(test_bodies); i++) {
-        body = tg_str_from_cstr(test_bodies[i].body);
+    HELP_EACH(row, test_bodies) {
+        body = tg_str_from_cstr(row->body);
         copy = help_copy(body);
         room = help_copy(body);
         body.data = copy;
         text = tg_str(room, tg_json_unescape(room, body));
-        HELP_EQ(text, test_bodies[i].text);
+        HELP_EQ(text, row->text);
         CU_ASSERT(tg_utf8_is_valid(text));
-        CU_ASSERT(
-            tg_json_body_eq_text(body, tg_str_from_cstr(test_bodies[i].text)));
+        CU_ASSERT(tg_json_body_eq_text(body, tg_str_from_cstr(row->text)));
 
         tg_buf_init(&buf, tg_alloc_libc());
         tg_buf_append_cstr(&buf, ">");
@@ -79,21 +75,21 @@ HELP_TEST(decode_steps, "decode: each place")
                    { "\\\\\\\"", "\\\"" },
                    { "\\ud83d\\ude00", "😀" } };
     char body[96], text[96], *room;
-    size_t i, len, at, n, k;
+    size_t len, at, n, k;
 
-    for (i = 0; i < HELP_COUNT(pieces); i++) {
-        n = strlen(pieces[i].body);
-        k = strlen(pieces[i].text);
+    HELP_EACH(piece, pieces) {
+        n = strlen(piece->body);
+        k = strlen(piece->text);
 
         for (len = 0; len <= 70; len++) {
             for (at = 0; at <= len; at++) {
                 memset(body, 'x', sizeof(body));
-                memcpy(body + at, pieces[i].body, n);
+                memcpy(body + at, piece->body, n);
                 room = malloc(len + n);
                 CU_ASSERT_EQUAL(tg_json_unescape(room, tg_str(body, len + n)),
                                 len + k);
                 memset(text, 'x', sizeof(text));
-                memcpy(text + at, pieces[i].text, k);
+                memcpy(text + at, piece->text, k);
                 CU_ASSERT_TRUE(memcmp(room, text, len + k) == 0);
                 free(room);
             }
@@ -167,19 +163,18 @@ HELP_TEST(body_eq, "each of these bodies equals only itself")
         "",    "a",       "a/",           "a/bc",  "a\\nb",
         "A/b", "\\u0061", "a\\/b\\u0000", "a\\\\b"
     };
-    size_t i, k;
 
-    for (i = 0; i < HELP_COUNT(same); i++) {
-        for (k = 0; k < HELP_COUNT(same); k++) {
-            CU_ASSERT(tg_json_body_eq(tg_str_from_cstr(same[i]),
-                                      tg_str_from_cstr(same[k])));
+    HELP_EACH(row, same) {
+        HELP_EACH(item, same) {
+            CU_ASSERT(tg_json_body_eq(tg_str_from_cstr(*row),
+                                      tg_str_from_cstr(*item)));
         }
 
-        for (k = 0; k < HELP_COUNT(other); k++) {
-            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(same[i]),
-                                       tg_str_from_cstr(other[k])));
-            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(other[k]),
-                                       tg_str_from_cstr(same[i])));
+        HELP_EACH(item, other) {
+            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(*row),
+                                       tg_str_from_cstr(*item)));
+            CU_ASSERT(!tg_json_body_eq(tg_str_from_cstr(*item),
+                                       tg_str_from_cstr(*row)));
         }
     }
 
@@ -201,10 +196,9 @@ HELP_TEST(types, "types")
         { "false", TG_JSON_FALSE }, { "null", TG_JSON_NULL },
         { "", TG_JSON_NONE },       { "+", TG_JSON_NONE },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT(tg_json_type(tg_str_from_cstr(rows[i].text)) == rows[i].type);
+    HELP_EACH(row, rows) {
+        CU_ASSERT(tg_json_type(tg_str_from_cstr(row->text)) == row->type);
     }
 
     CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
@@ -217,7 +211,6 @@ HELP_TEST(members, "members by name")
                                            "{\"a\":1",   "{\"a\":}",
                                            "{\"a\":1}1", "{\"a\":1,}" };
     tg_str_t values[4];
-    size_t i;
 
     CU_ASSERT(tg_json_get_members(TG_STR(" {\"b\" : [1], \"x\":2,\"\\u0061\":3,"
                                          "\"a\":null} "),
@@ -228,10 +221,9 @@ HELP_TEST(members, "members by name")
     HELP_EQ(values[2], "null");
     CU_ASSERT(values[3].data == NULL);
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(
-            tg_json_get_members(tg_str_from_cstr(invalid[i]), names, values)
-            == TG_INVALID);
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(tg_json_get_members(tg_str_from_cstr(*row), names, values)
+                  == TG_INVALID);
         CU_ASSERT(values[1].data == NULL);
     }
 }
@@ -240,7 +232,7 @@ HELP_TEST(others, "a comma precedes each member but the first of all objects")
 {
     static const char *const none[] = { NULL };
     static const char *const a[] = { "a", NULL };
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
     size_t n;
 
     n = tg_json_write_members_except(&out, TG_STR("{}"), none, 0);
@@ -256,7 +248,6 @@ HELP_TEST(others, "a comma precedes each member but the first of all objects")
     n = tg_json_write_members_except(&out, TG_STR("{\"a\":1}"), none, n);
     CU_ASSERT(n == 3);
     HELP_EQ(tg_buf_view(&out), "\"b\":[2],\"c\":3,\"a\":1");
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(is_text, "value is text")
@@ -334,18 +325,17 @@ HELP_TEST(int64, "int64")
     };
     /* clang-format on */
     int64_t value;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(valid); i++) {
+    HELP_EACH(row, valid) {
         value = 42;
-        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(valid[i].raw), &value)
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(row->raw), &value)
                   == TG_OK);
-        CU_ASSERT_EQUAL(value, valid[i].value);
+        CU_ASSERT_EQUAL(value, row->value);
     }
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
+    HELP_EACH(row, invalid) {
         value = 42;
-        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(invalid[i]), &value)
+        CU_ASSERT(tg_json_parse_int64(tg_str_from_cstr(*row), &value)
                   == TG_INVALID);
         CU_ASSERT_EQUAL(value, 42);
     }
@@ -354,7 +344,7 @@ HELP_TEST(int64, "int64")
 HELP_TEST(put_string, "a written string is valid and decodes to the original")
 {
     char all[256 + 8];
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     tg_json_cursor_t json;
     tg_str_t body, text;
     size_t i;
@@ -380,7 +370,6 @@ HELP_TEST(put_string, "a written string is valid and decodes to the original")
     tg_buf_truncate(&buf, 0);
     tg_json_write_string(&buf, TG_STR_NONE);
     HELP_EQ(tg_buf_view(&buf), "\"\"");
-    tg_buf_deinit(&buf);
 }
 
 /* Does byte by byte what tg_json_write_escaped() does in blocks. */
@@ -479,14 +468,13 @@ static void
 test_compact_long(const char *raw, const char *compact, int n)
 {
     char text[2048], wanted[2048];
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     snprintf(text, sizeof(text), "[\"%*s\",%s%300s,%s ]", n, "", raw, "", raw);
     snprintf(wanted, sizeof(wanted), "[\"%*s\",%s,%s]", n, "", compact,
              compact);
     tg_json_write_compact(&buf, tg_str_from_cstr(text));
     HELP_EQ(tg_buf_view(&buf), wanted);
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(put_compact, "put compact")
@@ -503,13 +491,13 @@ HELP_TEST(put_compact, "put compact")
         { "{\"\\u0020 \": true}", "{\"\\u0020 \":true}" },
         { "[ ]", "[]" },
     };
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(item, rows) {
         tg_buf_truncate(&buf, 0);
-        tg_json_write_compact(&buf, tg_str_from_cstr(rows[i].raw));
-        HELP_EQ(tg_buf_view(&buf), rows[i].compact);
+        tg_json_write_compact(&buf, tg_str_from_cstr(item->raw));
+        HELP_EQ(tg_buf_view(&buf), item->compact);
     }
 
     /* Long enough for blocks: each row at each position of a block. */
@@ -521,7 +509,6 @@ HELP_TEST(put_compact, "put compact")
     tg_buf_truncate(&buf, 0);
     tg_json_write_compact(&buf, TG_STR_NONE);
     CU_ASSERT(buf.len == 0);
-    tg_buf_deinit(&buf);
 }
 
 static void

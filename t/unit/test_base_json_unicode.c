@@ -4,9 +4,6 @@
 
 #include "base/tg_utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Encodes a code as in RFC 3629, but also surrogates, as some encoders do. */
 static size_t
 test_encode(char *dst, uint32_t code)
@@ -184,7 +181,7 @@ HELP_TEST(written, "each code that is written reads back as itself")
     char text[8], out[16];
     unsigned wrong;
     uint32_t code;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     size_t n;
 
     wrong = 0;
@@ -204,6 +201,5 @@ HELP_TEST(written, "each code that is written reads back as itself")
                  || memcmp(out, text, n) != 0;
     }
 
-    tg_buf_deinit(&buf);
     CU_ASSERT_EQUAL(wrong, 0);
 }

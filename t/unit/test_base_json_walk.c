@@ -39,11 +39,10 @@ test_walk(const char *text, tg_buf_t *events)
 static void
 test_is(const char *text, const char *wanted)
 {
-    tg_buf_t events = HELP_BUF;
+    HELP_BUFFER(events);
 
     CU_ASSERT_EQUAL(test_walk(text, &events), TG_END);
     HELP_EQ(tg_buf_view(&events), wanted);
-    tg_buf_deinit(&events);
 }
 
 HELP_TEST(in_order, "events")
@@ -67,16 +66,13 @@ HELP_TEST(verdicts, "the same verdict as in one step")
         "1 2",      "{} {}",      "nul",        "[[[]]]",     "{\"a\":[[{}]]}",
         "\"\xff\"", "[\"\x01\"]", "[[1],,2]",
     };
-    tg_buf_t events;
-    size_t i;
     int rc;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        tg_buf_init(&events, tg_alloc_libc());
-        rc = tg_json_validate(tg_str_from_cstr(texts[i]), NULL);
-        CU_ASSERT_EQUAL(test_walk(texts[i], &events),
-                        rc == TG_OK ? TG_END : rc);
-        tg_buf_deinit(&events);
+    HELP_EACH(text, texts) {
+        HELP_BUFFER(events);
+
+        rc = tg_json_validate(tg_str_from_cstr(*text), NULL);
+        CU_ASSERT_EQUAL(test_walk(*text, &events), rc == TG_OK ? TG_END : rc);
     }
 }
 

@@ -4,9 +4,6 @@
  */
 #include "protocol_host_talk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_MAX 65536
 
 /* Around a value that is sent as another argument of `echo`. */
@@ -71,7 +68,7 @@ test_feed(host_t *host, tg_str_t bytes, int is_slow)
 static void
 test_send(host_t *host, tg_str_t message, int is_slow)
 {
-    tg_buf_t bytes = HELP_BUF;
+    HELP_BUFFER(bytes);
 
     if (host->dialect == TG_DIALECT_IPC) {
         host_put_ipc(&bytes, message);
@@ -81,7 +78,6 @@ test_send(host_t *host, tg_str_t message, int is_slow)
     }
 
     test_feed(host, tg_buf_view(&bytes), is_slow);
-    tg_buf_deinit(&bytes);
 }
 
 /* Compares the one reply, without its frame. */
@@ -121,7 +117,7 @@ static void
 test_message(const test_dialect_t *dialect, tg_str_t message,
              const char *expected, int is_slow)
 {
-    tg_buf_t call = HELP_BUF;
+    HELP_BUFFER(call);
     host_t host;
 
     test_init(&host, dialect);
@@ -145,7 +141,6 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
     test_send(&host, tg_buf_view(&call), is_slow);
     test_response(&host, dialect->served);
     CU_ASSERT_EQUAL(host.rc, TG_OK);
-    tg_buf_deinit(&call);
     host_deinit(&host);
 }
 
@@ -153,14 +148,11 @@ test_message(const test_dialect_t *dialect, tg_str_t message,
 static void
 test_value(const char *value, const char *behind, size_t which)
 {
-    const test_dialect_t *dialect;
-    tg_buf_t call;
-    size_t i;
     int is_slow;
 
-    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
-        dialect = &test_dialects[i];
-        tg_buf_init(&call, tg_alloc_libc());
+    HELP_EACH(dialect, test_dialects) {
+        HELP_BUFFER(call);
+
         tg_buf_printf(&call,
                       "%s\"params\":{\"name\":\"echo\",\"arguments\":"
                       "{\"text\":\"hi\",\"x\":%s}}}%s",
@@ -173,8 +165,6 @@ test_value(const char *value, const char *behind, size_t which)
                                       : dialect->deep,
                          is_slow);
         }
-
-        tg_buf_deinit(&call);
     }
 }
 
@@ -191,10 +181,9 @@ HELP_TEST(served, "served")
         "[ 1 , 2 ]", "{ \"a\" : 1 }",
     };
     /* clang-format on */
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(values); i++) {
-        test_value(values[i], "", 0);
+    HELP_EACH(value, values) {
+        test_value(*value, "", 0);
     }
 
     test_value("1", " \t\r ", 0);
@@ -219,14 +208,13 @@ HELP_TEST(refused, "refused")
         "x", "{}",   "[]", "0",    ",",    "}",
         "]", "\"\"", "\v", "\x1f", "null", "\xef\xbb\xbf"
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(values); i++) {
-        test_value(values[i], "", 1);
+    HELP_EACH(value, values) {
+        test_value(*value, "", 1);
     }
 
-    for (i = 0; i < HELP_COUNT(behind); i++) {
-        test_value("1", behind[i], 1);
+    HELP_EACH(row, behind) {
+        test_value("1", *row, 1);
     }
 }
 
@@ -261,20 +249,15 @@ HELP_TEST(twice, "a duplicate significant key, however it is escaped")
         { "", "\"params\":{\"name\":\"echo\",\"arguments\":0,\"arguments\":{"
               "\"text\":\"hi\"}}}" },
     };
-    const test_dialect_t *dialect;
-    tg_buf_t call;
-    size_t i, k;
 
-    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
-        dialect = &test_dialects[i];
+    HELP_EACH(dialect, test_dialects) {
+        HELP_EACH(row, rows) {
+            HELP_BUFFER(call);
 
-        for (k = 0; k < HELP_COUNT(rows); k++) {
-            tg_buf_init(&call, tg_alloc_libc());
-            tg_buf_printf(&call, "{%s%s%s", rows[k].text, dialect->before + 1,
-                          rows[k].params);
+            tg_buf_printf(&call, "{%s%s%s", row->text, dialect->before + 1,
+                          row->params);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 0);
             test_message(dialect, tg_buf_view(&call), dialect->twice, 1);
-            tg_buf_deinit(&call);
         }
     }
 }
@@ -287,21 +270,16 @@ HELP_TEST(others, "insignificant keys: empty, unknown, duplicate")
         "\"x\":{\"x\":[]},\"x\":null,",
         "\"metho\":1,\"methods\":2,\"Method\":3,",
     };
-    const test_dialect_t *dialect;
-    tg_buf_t call;
-    size_t i, k;
 
-    for (i = 0; i < HELP_COUNT(test_dialects); i++) {
-        dialect = &test_dialects[i];
+    HELP_EACH(dialect, test_dialects) {
+        HELP_EACH(text, texts) {
+            HELP_BUFFER(call);
 
-        for (k = 0; k < HELP_COUNT(texts); k++) {
-            tg_buf_init(&call, tg_alloc_libc());
             tg_buf_append_char(&call, '{');
-            tg_buf_append_cstr(&call, texts[k]);
+            tg_buf_append_cstr(&call, *text);
             tg_buf_append_cstr(&call, dialect->before + 1);
             tg_buf_append_cstr(&call, TEST_PARAMS("1"));
             test_message(dialect, tg_buf_view(&call), dialect->served, 0);
-            tg_buf_deinit(&call);
         }
     }
 }

@@ -9,8 +9,6 @@
 #include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
-#include <stdlib.h>
-
 #define TEST_BUFFER_SIZE 400
 
 /* Finds the first byte that no string may have unescaped. */

@@ -3,8 +3,6 @@
 
 #include "base/tg_sha256.h"
 
-#include <stdio.h>
-
 static const char *
 hex(const unsigned char *digest)
 {

@@ -70,10 +70,9 @@ HELP_TEST(parts, "parts of a URL")
         { "http://.a/", "bad" },
         { "http://a%2eb/", "bad" },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_STRING_EQUAL(parts(rows[i].text), rows[i].parts);
+    HELP_EACH(row, rows) {
+        CU_ASSERT_STRING_EQUAL(parts(row->text), row->parts);
     }
 
     (void) parts("http://u:p@a/");
@@ -98,20 +97,19 @@ HELP_TEST(tidy, "URLs in other notations")
     };
     char made[256];
     tg_buf_t buf;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         buf = tg_buf_make_fixed(made, sizeof(made) - 1);
-        tg_url_append_normalized(&buf, tg_str_from_cstr(rows[i].text));
+        tg_url_append_normalized(&buf, tg_str_from_cstr(row->text));
         made[buf.len] = '\0';
-        CU_ASSERT_STRING_EQUAL(made, rows[i].tidy);
+        CU_ASSERT_STRING_EQUAL(made, row->tidy);
     }
 }
 
 HELP_TEST(encoded, "inserted values")
 {
     char text[1000];
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     size_t i;
 
     tg_url_append_encoded(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
@@ -131,8 +129,6 @@ HELP_TEST(encoded, "inserted values")
     for (i = 0; i < 2000; i += 4) {
         CU_ASSERT(memcmp(buf.data + i, "a%2F", 4) == 0);
     }
-
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(dots, "segments of dots")
@@ -154,7 +150,7 @@ HELP_TEST(dots, "segments of dots")
 HELP_TEST(origins, "origins")
 {
     tg_url_t a, b;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
 
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://A.b:443/x"), &a, &why)
                     == TG_OK);
@@ -166,7 +162,6 @@ HELP_TEST(origins, "origins")
     tg_buf_append_char(&buf, ' ');
     tg_url_append_origin(&buf, &b);
     HELP_EQ(tg_buf_view(&buf), "https://A.b http://a.b:443");
-    tg_buf_deinit(&buf);
     CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://a.b:444/"), &b, &why)
                     == TG_OK);
     CU_ASSERT(!tg_url_is_same_origin(&a, &b));
@@ -209,21 +204,19 @@ HELP_TEST(hosts, "lists of hosts")
                                          "a/b", "a:x",   "a:",  "http://a",
                                          "*a",  "*.*.a", "a b", "::1" };
     tg_url_t url;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_FATAL(tg_url_parse(tg_str_from_cstr(rows[i].url), &url, &why)
+    HELP_EACH(row, rows) {
+        CU_ASSERT_FATAL(tg_url_parse(tg_str_from_cstr(row->url), &url, &why)
                         == TG_OK);
-        CU_ASSERT_EQUAL(tg_url_match_host(&url,
-                                          tg_str_from_cstr(rows[i].pattern)),
-                        rows[i].match);
+        CU_ASSERT_EQUAL(tg_url_match_host(&url, tg_str_from_cstr(row->pattern)),
+                        row->match);
     }
 
-    for (i = 0; i < HELP_COUNT(right); i++) {
-        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(right[i])) == NULL);
+    HELP_EACH(row, right) {
+        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(*row)) == NULL);
     }
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
-        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(wrong[i])) != NULL);
+    HELP_EACH(row, wrong) {
+        CU_ASSERT(tg_url_check_pattern(tg_str_from_cstr(*row)) != NULL);
     }
 }

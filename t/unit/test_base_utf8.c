@@ -4,8 +4,6 @@
 
 #include "base/tg_utf8.h"
 
-#include <stdlib.h>
-
 HELP_TEST(every_pair, "every pair of first bytes")
 {
     static const unsigned char tails[] = { 0x00, 0x7f, 0x80, 0x8f, 0x90,
@@ -72,11 +70,11 @@ HELP_TEST(offsets, "bad bytes at each offset")
         "\x80", "\xc3", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf"
     };
     tg_str_t piece;
-    size_t len, at, i;
+    size_t len, at;
     char *text;
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        piece = tg_str_from_cstr(invalid[i]);
+    HELP_EACH(row, invalid) {
+        piece = tg_str_from_cstr(*row);
 
         for (len = piece.len; len <= 40; len++) {
             for (at = 0; at + piece.len <= len; at++) {
@@ -119,16 +117,14 @@ HELP_TEST(visible, "made visible")
     };
     char room[8];
     tg_buf_t buf;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         tg_buf_init(&buf, tg_alloc_libc());
-        tg_utf8_append_visible(&buf, tg_str_from_cstr(rows[i].text), 0);
-        HELP_EQ(tg_buf_view(&buf), rows[i].lines);
+        tg_utf8_append_visible(&buf, tg_str_from_cstr(row->text), 0);
+        HELP_EQ(tg_buf_view(&buf), row->lines);
         tg_buf_truncate(&buf, 0);
-        tg_utf8_append_visible(&buf, tg_str_from_cstr(rows[i].text), 1);
-        HELP_EQ(tg_buf_view(&buf),
-                rows[i].line != NULL ? rows[i].line : rows[i].lines);
+        tg_utf8_append_visible(&buf, tg_str_from_cstr(row->text), 1);
+        HELP_EQ(tg_buf_view(&buf), row->line != NULL ? row->line : row->lines);
         tg_buf_deinit(&buf);
     }
 

@@ -3,9 +3,6 @@
 
 #include "catalog/tg_catalog.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_MANY 5000
 
 typedef struct {
@@ -92,7 +89,7 @@ HELP_TEST(listing, "listing")
           .listing = TG_STR("{ \"name\": \"given\", \"extra\": [ ] }") },
     };
     tg_catalog_t *catalog;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
     size_t i;
 
     catalog = tg_catalog_new(tg_alloc_libc());
@@ -116,7 +113,6 @@ HELP_TEST(listing, "listing")
             "\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"bare\","
             "\"inputSchema\":{\"type\":\"object\",\"properties\":{}}},"
             "{\"name\":\"given\",\"extra\":[]}]");
-    tg_buf_deinit(&out);
     tg_catalog_unref(catalog);
 }
 
@@ -267,7 +263,7 @@ HELP_TEST(page_sizes, "page sizes")
                                     TG_LIST_PAGE_SIZE - 200, TG_LIST_PAGE_SIZE,
                                     10 };
     test_many_t many;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i, npages;
 
     memset(&many, 0, sizeof(many));
@@ -288,7 +284,6 @@ HELP_TEST(page_sizes, "page sizes")
     CU_ASSERT(tg_catalog_seal(many.catalog) == TG_OK);
     CU_ASSERT(test_pages(&many, 1, &npages) == 5);
     CU_ASSERT(npages == 4);
-    tg_buf_deinit(&text);
     test_many_deinit(&many);
 }
 
@@ -359,10 +354,9 @@ HELP_TEST(cursors, "cursors")
     test_many_init(&many, TEST_MANY * 4);
     tg_buf_append_cstr(&out, "before");
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(tg_catalog_write_list(many.catalog,
-                                        tg_str_from_cstr(invalid[i]), NULL,
-                                        NULL, &out)
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(tg_catalog_write_list(many.catalog, tg_str_from_cstr(*row),
+                                        NULL, NULL, &out)
                   == TG_INVALID);
         HELP_EQ(tg_buf_view(&out), "before");
     }

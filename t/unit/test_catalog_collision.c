@@ -3,9 +3,6 @@
 
 #include "catalog/tg_catalog.c"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_NAMES 512
 
 static tg_catalog_entry_t test_entries[TEST_NAMES];
@@ -73,7 +70,6 @@ test_probes(uint64_t seed)
 HELP_TEST(seeds, "names that collide")
 {
     static const uint64_t seeds[] = { 1, UINT64_C(0x9e3779b97f4a7c15) };
-    size_t i;
 
     test_choose();
 
@@ -81,7 +77,7 @@ HELP_TEST(seeds, "names that collide")
     CU_ASSERT_EQUAL(test_probes(0), (size_t) TEST_NAMES * (TEST_NAMES + 1) / 2);
 
     /* In a half full table with spread names, one and a half on average. */
-    for (i = 0; i < HELP_COUNT(seeds); i++) {
-        CU_ASSERT(test_probes(seeds[i]) < (size_t) TEST_NAMES * 3);
+    HELP_EACH(seed, seeds) {
+        CU_ASSERT(test_probes(*seed) < (size_t) TEST_NAMES * 3);
     }
 }

@@ -31,12 +31,11 @@ HELP_TEST(globs, "patterns")
         { "", "a", 0 },
         { "Read", "read", 0 },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        CU_ASSERT(tg_glob_match(tg_str_from_cstr(cases[i].pattern),
-                                tg_str_from_cstr(cases[i].name))
-                  == cases[i].fits);
+    HELP_EACH(item, cases) {
+        CU_ASSERT(tg_glob_match(tg_str_from_cstr(item->pattern),
+                                tg_str_from_cstr(item->name))
+                  == item->fits);
     }
 }
 
@@ -47,12 +46,11 @@ HELP_TEST(wrong_globs, "invalid patterns")
                                            "(x)", "a,b",       "\\d",
                                            "{a}", "~read",     "\xc3\xa9" };
     char name[TG_NAME_MAX + 1];
-    size_t i;
 
     CU_ASSERT(tg_glob_check(TG_STR("Read-1_*.x?/y:z")) == NULL);
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(tg_glob_check(tg_str_from_cstr(invalid[i])) != NULL);
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(tg_glob_check(tg_str_from_cstr(*row)) != NULL);
     }
 
     memset(name, 'a', sizeof(name));
@@ -74,13 +72,11 @@ HELP_TEST(names, "names")
     char room[TG_NAME_AGENT_MAX], other[TG_NAME_AGENT_MAX];
     char name[TG_NAME_AGENT_MAX + 2];
     tg_str_t a, b;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        HELP_EQ(tg_imported_tool_make_name(tg_str_from_cstr(cases[i].prefix),
-                                           tg_str_from_cstr(cases[i].name),
-                                           room),
-                cases[i].here);
+    HELP_EACH(item, cases) {
+        HELP_EQ(tg_imported_tool_make_name(tg_str_from_cstr(item->prefix),
+                                           tg_str_from_cstr(item->name), room),
+                item->here);
     }
 
     /* A name that fits is unchanged; longer names stay distinct. */
@@ -109,7 +105,7 @@ HELP_TEST(listings, "a tool's description")
         "{\"type\":\"object\", \"x\":1.50}, \"_meta\":{\"a/b\":1},"
         " \"annotations\":{\"readOnlyHint\":true}}";
     tg_catalog_entry_t instead;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     memset(&instead, 0, sizeof(instead));
     instead.name = TG_STR("files_read");
@@ -131,7 +127,6 @@ HELP_TEST(listings, "a tool's description")
             "\"description\":\"Ours \\\"here\\\".\",\"inputSchema\":"
             "{\"type\":\"object\"},\"annotations\":{},"
             "\"icons\":[{\"src\":\"x\"}],\"_meta\":{\"a/b\":1}}");
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(input_requests, "results that request input")

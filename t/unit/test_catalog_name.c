@@ -91,14 +91,13 @@ HELP_TEST(schemas, "schemas")
         { "{\"properties\":{\"type\":\"object\"}}", "\"type\":\"object\"" },
     };
     const char *why;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(valid); i++) {
-        CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(valid[i])) == NULL);
+    HELP_EACH(row, valid) {
+        CU_ASSERT(tg_tool_check_schema(tg_str_from_cstr(*row)) == NULL);
     }
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        why = tg_tool_check_schema(tg_str_from_cstr(invalid[i].schema));
-        CU_ASSERT(why != NULL && strstr(why, invalid[i].word) != NULL);
+    HELP_EACH(row, invalid) {
+        why = tg_tool_check_schema(tg_str_from_cstr(row->schema));
+        CU_ASSERT(why != NULL && strstr(why, row->word) != NULL);
     }
 }

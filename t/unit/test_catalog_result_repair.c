@@ -114,14 +114,13 @@ HELP_TEST(text, "a result of texts alone is found in one pass")
         "{\"content\":[" TEST_HI "],\"isError\":true,\"content\":null}",
         "{\"content\":[" TEST_HI "]} 1",
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        CU_ASSERT(tg_tool_result_has_texts_only(tg_str_from_cstr(texts[i])));
+    HELP_EACH(row, texts) {
+        CU_ASSERT(tg_tool_result_has_texts_only(tg_str_from_cstr(*row)));
     }
 
-    for (i = 0; i < HELP_COUNT(others); i++) {
-        CU_ASSERT(!tg_tool_result_has_texts_only(tg_str_from_cstr(others[i])));
+    HELP_EACH(other, others) {
+        CU_ASSERT(!tg_tool_result_has_texts_only(tg_str_from_cstr(*other)));
     }
 }
 
@@ -183,18 +182,14 @@ HELP_TEST(content, "content that is no array")
                                            "{\"content\":{\"a\":1}}",
                                            "{\"isError\":true}",
                                            "{\"resultType\":\"complete\"}" };
-    tg_buf_t out = HELP_BUF;
-    size_t i;
+    HELP_BUFFER(out);
 
     test_repair_all(tests, HELP_COUNT(tests));
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(invalid[i]), &out)
-                  != NULL);
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(tg_tool_result_repair(tg_str_from_cstr(*row), &out) != NULL);
         CU_ASSERT(out.len == 0);
     }
-
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(blocks, "blocks that clients cannot read become texts")
@@ -275,7 +270,7 @@ HELP_TEST(media, "images and audio in other forms")
 
 HELP_TEST(structured, "structured content is added or removed")
 {
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     tg_tool_result_write_structured(
         &out, TG_STR("{\"content\":[],\"isError\":false}"),
@@ -293,5 +288,4 @@ HELP_TEST(structured, "structured content is added or removed")
                                "\"isError\":true")));
     HELP_EQ(tg_buf_view(&out), "{\"content\":[" TEST_TEXT(
                                    "\"{\\\"a\\\":1}\"") "],\"isError\":true}");
-    tg_buf_deinit(&out);
 }

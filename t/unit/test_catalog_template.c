@@ -9,7 +9,7 @@ test_cut(const char *value, const char *expected)
 {
     tg_template_token_t token;
     tg_str_t rest;
-    tg_buf_t got = HELP_BUF;
+    HELP_BUFFER(got);
     int rc;
 
     rest = tg_str_from_cstr(value);
@@ -27,7 +27,6 @@ test_cut(const char *value, const char *expected)
     }
 
     CU_ASSERT(tg_str_eq(tg_buf_view(&got), tg_str_from_cstr(expected)));
-    tg_buf_deinit(&got);
 }
 
 HELP_TEST(tokens, "texts, variables and dollars")
@@ -56,10 +55,9 @@ HELP_TEST(tokens, "texts, variables and dollars")
         { "$-", "!" },
         { "$.a", "!" },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        test_cut(cases[i].value, cases[i].tokens);
+    HELP_EACH(item, cases) {
+        test_cut(item->value, item->tokens);
     }
 }
 

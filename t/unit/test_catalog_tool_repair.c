@@ -257,15 +257,14 @@ HELP_TEST(outputs, "output schemas")
     };
     char text[512];
     test_case_t test;
-    size_t i;
 
     test_repair_all(modern, HELP_COUNT(modern));
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
+    HELP_EACH(row, invalid) {
         (void) snprintf(text, sizeof(text),
                         "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"},"
                         "\"outputSchema\":%s}",
-                        invalid[i]);
+                        *row);
         test.raw = text;
         test.repaired = TEST_MORE("");
         test.repairs = TEST_BIT(OUTPUT);
@@ -291,13 +290,12 @@ HELP_TEST(left_out, "tools beyond repair")
         TEST_MORE(",\"execution\":{\"taskSupport\":\"required\"}"),
     };
     tg_tool_repair_t repair;
-    tg_buf_t out = HELP_BUF;
-    size_t i;
+    HELP_BUFFER(out);
 
     memset(&repair, 0, sizeof(repair));
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(invalid[i]), &out)
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(tg_tool_repair(&repair, tg_str_from_cstr(*row), &out)
                   != NULL);
         CU_ASSERT(repair.why != NULL && out.len == 0);
     }
@@ -306,13 +304,12 @@ HELP_TEST(left_out, "tools beyond repair")
     repair.has_input = 1;
     CU_ASSERT(tg_tool_repair(&repair, TG_STR(TEST_IN("5")), &out) == NULL);
     CU_ASSERT(out.len == 0);
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(unions, "unions at the root that some APIs refuse")
 {
     tg_tool_repair_t repair;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     memset(&repair, 0, sizeof(repair));
     CU_ASSERT(tg_tool_repair(&repair,
@@ -328,7 +325,6 @@ HELP_TEST(unions, "unions at the root that some APIs refuse")
               == NULL);
     CU_ASSERT(repair.root_union.len == 0);
     HELP_EQ(tg_tool_schema_find_union(TG_STR("{\"allOf\":[]}")), "allOf");
-    tg_buf_deinit(&out);
 }
 
 static size_t test_nrepairs;

@@ -3,8 +3,6 @@
 
 #include "protocol_help.h"
 
-#include <stdlib.h>
-
 typedef int (*test_merge_pt)(const char *old,
                              const tg_cli_server_entry_t *entry, tg_buf_t *out);
 

@@ -29,11 +29,10 @@ HELP_TEST(same, "texts that are written as they were")
         "{\"12345678901234567890123\":\"-0\",\"z\":1,\"a\":2}",
     };
     json_object *value;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        value = test_parse(texts[i]);
-        HELP_EQ(tg_cli_json_write(value), texts[i]);
+    HELP_EACH(text, texts) {
+        value = test_parse(*text);
+        HELP_EQ(tg_cli_json_write(value), *text);
         json_object_put(value);
     }
 }
@@ -52,7 +51,7 @@ HELP_TEST(compact, "white space is removed, escapes are decoded")
 HELP_TEST(pretty, "one member per line")
 {
     json_object *value;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     value = test_parse(
         "{\"a\":[],\"b\":{},\"c\":[1,{\"d\":\",{\\\"\"}],\"e\":-0}");
@@ -60,7 +59,6 @@ HELP_TEST(pretty, "one member per line")
     HELP_EQ(tg_buf_view(&out),
             "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n"
             "      \"d\": \",{\\\"\"\n    }\n  ],\n  \"e\": -0\n}");
-    tg_buf_deinit(&out);
     json_object_put(value);
 }
 
@@ -71,10 +69,9 @@ HELP_TEST(invalid, "texts that are not JSON")
         "\"a", "nul",  "[1",         "-",     "[1/**/]",
     };
     json_object *value;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
-        CU_ASSERT(tg_cli_json_parse(tg_str_from_cstr(texts[i]), &value)
+    HELP_EACH(text, texts) {
+        CU_ASSERT(tg_cli_json_parse(tg_str_from_cstr(*text), &value)
                   == TG_INVALID);
     }
 

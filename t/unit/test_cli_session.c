@@ -3,7 +3,6 @@
 
 #include "protocol_help.h"
 
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>

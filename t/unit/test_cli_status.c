@@ -3,8 +3,6 @@
 
 #include "protocol_help.h"
 
-#include <stdlib.h>
-
 static json_object *
 test_parse(const char *json)
 {
@@ -165,18 +163,15 @@ HELP_TEST(named, "one name: the whole error message and each bucket")
         { "wordcount", 0, "" },
     };
     json_object *status;
-    tg_buf_t out;
-    size_t i;
 
     status = test_parse(test_status);
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        tg_buf_init(&out, tg_alloc_libc());
-        CU_ASSERT_EQUAL(tg_cli_status_append_details(&out, status,
-                                                     cases[i].name),
-                        cases[i].n);
-        HELP_EQ(tg_buf_view(&out), cases[i].expected);
-        tg_buf_deinit(&out);
+    HELP_EACH(item, cases) {
+        HELP_BUFFER(out);
+
+        CU_ASSERT_EQUAL(tg_cli_status_append_details(&out, status, item->name),
+                        item->n);
+        HELP_EQ(tg_buf_view(&out), item->expected);
     }
 
     json_object_put(status);
@@ -204,14 +199,13 @@ HELP_TEST(percentile, "percentiles")
     };
     json_object *status, *tool;
     double ms;
-    size_t i;
 
     status = test_parse("{\"times_ms\":[1,10,50]}");
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        tool = test_parse(cases[i].tool);
+    HELP_EACH(item, cases) {
+        tool = test_parse(item->tool);
         ms = tg_cli_status_estimate_p95(status, tool);
-        CU_ASSERT_DOUBLE_EQUAL(ms, cases[i].ms, 0.001);
+        CU_ASSERT_DOUBLE_EQUAL(ms, item->ms, 0.001);
         json_object_put(tool);
     }
 
@@ -247,8 +241,6 @@ HELP_TEST(one, "singular and plural forms")
         { 48200, "48.2 s" }, { 90000, "1.5 min" }, { 600000, "10 min" },
         { 3600000, "1 h" },  { 90000000, "25 h" }, { 864000000, "10 days" },
     };
-    tg_buf_t out;
-    size_t i;
 
     test_is(tg_cli_status_append_summary,
             "{\"version\":\"1\",\"workers\":1,\"servers\":[{\"server\":\"a\","
@@ -263,11 +255,11 @@ HELP_TEST(one, "singular and plural forms")
             "RUNNER  STATE   PID  PROGRAMS  WAIT  STARTED  TASKS  JOBS\n"
             "c       absent    -         0     0        0      0\n");
 
-    for (i = 0; i < HELP_COUNT(times); i++) {
-        tg_buf_init(&out, tg_alloc_libc());
-        tg_cli_append_duration(&out, times[i].ms);
-        HELP_EQ(tg_buf_view(&out), times[i].text);
-        tg_buf_deinit(&out);
+    HELP_EACH(time, times) {
+        HELP_BUFFER(out);
+
+        tg_cli_append_duration(&out, time->ms);
+        HELP_EQ(tg_buf_view(&out), time->text);
     }
 }
 
@@ -290,14 +282,13 @@ HELP_TEST(metrics, "metrics")
     };
     char expected[256];
     tg_buf_t out;
-    size_t i;
 
     test_put(tg_cli_status_append_prometheus,
              STATUS(SERVER("a\\\\b\\\"c\\nd", TOOL("t", ""))), &out);
 
-    for (i = 0; i < HELP_COUNT(samples); i++) {
-        (void) snprintf(expected, sizeof(expected), "%s%s%s", samples[i][0],
-                        labels, samples[i][1]);
+    HELP_EACH(sample, samples) {
+        (void) snprintf(expected, sizeof(expected), "%s%s%s", (*sample)[0],
+                        labels, (*sample)[1]);
         CU_ASSERT(test_has(&out, expected));
     }
 
@@ -330,14 +321,13 @@ HELP_TEST(strange, "missing members")
          "\"connections\":[]}],\"runners\":[null],\"calls\":[{},3]}"),
     };
     tg_buf_t out;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(responses); i++) {
-        test_put(tg_cli_status_append_summary, responses[i], &out);
+    HELP_EACH(response, responses) {
+        test_put(tg_cli_status_append_summary, *response, &out);
         tg_buf_deinit(&out);
-        test_put(tg_cli_status_append_calls, responses[i], &out);
+        test_put(tg_cli_status_append_calls, *response, &out);
         tg_buf_deinit(&out);
-        test_put(tg_cli_status_append_prometheus, responses[i], &out);
+        test_put(tg_cli_status_append_prometheus, *response, &out);
         tg_buf_deinit(&out);
     }
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 /* The result of tg_option_parse_time(); UINT64_MAX: invalid. */
 static uint64_t

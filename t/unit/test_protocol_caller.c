@@ -5,9 +5,6 @@
  */
 #include "protocol_end.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_SCRIPTS 64
 
 typedef struct {
@@ -209,13 +206,12 @@ static void
 test_command(end_t *end, const char *line)
 {
     tg_str_t name;
-    size_t i;
 
     name = test_take(&line);
 
-    for (i = 0; i < HELP_COUNT(test_commands); i++) {
-        if (tg_str_eq(name, tg_str_from_cstr(test_commands[i].name))) {
-            test_result(end, test_commands[i].run(end, line));
+    HELP_EACH(command, test_commands) {
+        if (tg_str_eq(name, tg_str_from_cstr(command->name))) {
+            test_result(end, command->run(end, line));
             return;
         }
     }
@@ -255,20 +251,19 @@ test_bytes(tg_buf_t *out, const char *line)
 static void
 test_feed(end_t *end, const char *line, size_t chunk)
 {
-    tg_buf_t bytes = HELP_BUF;
+    HELP_BUFFER(bytes);
     int rc;
 
     test_bytes(&bytes, line);
     rc = end_feed(end, tg_buf_view(&bytes), chunk);
     test_result(end, rc);
-    tg_buf_deinit(&bytes);
 }
 
 /* Takes the next message and compares it. */
 static int
 test_next(tg_buf_t *got, const char *line)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int is_so;
 
     test_bytes(&text, line);
@@ -278,8 +273,6 @@ test_next(tg_buf_t *got, const char *line)
     if (is_so) {
         tg_buf_consume(got, text.len);
     }
-
-    tg_buf_deinit(&text);
 
     return is_so;
 }
@@ -487,7 +480,7 @@ static void
 test_limit(tg_dialect_t dialect, size_t limit)
 {
     end_t end;
-    tg_buf_t arguments = HELP_BUF;
+    HELP_BUFFER(arguments);
     size_t len;
     int more;
 
@@ -516,7 +509,6 @@ test_limit(tg_dialect_t dialect, size_t limit)
                   == limit + (dialect == TG_DIALECT_IPC ? 4 : 1));
     }
 
-    tg_buf_deinit(&arguments);
     end_deinit(&end);
 }
 

@@ -53,7 +53,7 @@ test_response(test_end_t *end, uint64_t id)
 {
     char prefix[TG_FRAME_PREFIX_SIZE];
     size_t consumed;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int rc;
 
     if (test_dialect == TG_DIALECT_IPC) {
@@ -69,7 +69,6 @@ test_response(test_end_t *end, uint64_t id)
     }
 
     rc = tg_caller_handle_input(&end->caller, text.data, text.len, &consumed);
-    tg_buf_deinit(&text);
 
     return rc;
 }

@@ -27,11 +27,10 @@ HELP_TEST(read, "capabilities that are read")
         { "{\"elicitation\":{\"form\":{}},\"roots\":{},\"elicitation\":1}",
           TG_CLIENT_CAP_ROOTS },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_str_from_cstr(rows[i].raw)),
-                        rows[i].client_caps);
+    HELP_EACH(row, rows) {
+        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_str_from_cstr(row->raw)),
+                        row->client_caps);
     }
 }
 
@@ -45,14 +44,11 @@ HELP_TEST(put, "written capabilities are read again")
             | TG_CLIENT_CAP_ROOTS,
         TG_CLIENT_CAPS_ALL,
     };
-    tg_buf_t out = HELP_BUF;
-    size_t i;
+    HELP_BUFFER(out);
 
-    for (i = 0; i < HELP_COUNT(cans); i++) {
+    HELP_EACH(can, cans) {
         tg_buf_truncate(&out, 0);
-        tg_client_caps_write_json(&out, cans[i]);
-        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_buf_view(&out)), cans[i]);
+        tg_client_caps_write_json(&out, *can);
+        CU_ASSERT_EQUAL(tg_client_caps_parse(tg_buf_view(&out)), *can);
     }
-
-    tg_buf_deinit(&out);
 }

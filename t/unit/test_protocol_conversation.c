@@ -7,9 +7,6 @@
 
 #include "protocol/tg_caller.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_CALLS 60
 #define TEST_MAX (1u << 20)
 #define TEST_LARGE 70000
@@ -228,7 +225,7 @@ test_run_query(test_talk_t *talk, test_job_t *job)
 {
     static const char *const names[] = { "echo", "echo",    "fail", "slow",
                                          "json", "nothing", "hang" };
-    tg_buf_t arguments = HELP_BUF;
+    HELP_BUFFER(arguments);
     int rc;
 
     tg_buf_append_cstr(&arguments, "{\"text\":");
@@ -239,7 +236,6 @@ test_run_query(test_talk_t *talk, test_job_t *job)
     rc = tg_caller_call_tool(&talk->caller, tg_str_from_cstr(names[job->kind]),
                              tg_buf_view(&arguments), TG_STR_NONE, job,
                              &job->id);
-    tg_buf_deinit(&arguments);
     job->is_sent = rc == TG_OK;
 
     return rc;

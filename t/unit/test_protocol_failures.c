@@ -1,9 +1,6 @@
 /* Failed calls in each dialect, a backend's own error, and dropped calls. */
 #include "protocol_host_talk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 typedef struct {
     tg_failure_t failure;
     const char *type; /* ipc: class of the exception */
@@ -37,7 +34,7 @@ static tg_call_t *
 test_call(host_t *host, tg_dialect_t dialect)
 {
     tg_call_t *call;
-    tg_buf_t frame = HELP_BUF;
+    HELP_BUFFER(frame);
 
     if (dialect == TG_DIALECT_IPC) {
         host_put_ipc(&frame, TG_STR("{\"method\":\"call_tool\",\"params\":{"
@@ -47,7 +44,6 @@ test_call(host_t *host, tg_dialect_t dialect)
     }
 
     host_feed(host, tg_buf_view(&frame));
-    tg_buf_deinit(&frame);
     call = host->ndeferred != 0 ? host->deferred[0] : NULL;
 
     if (call != NULL) {

@@ -3,8 +3,6 @@
 
 #include "protocol/tg_peer_fast_path.h"
 
-#include <stdio.h>
-
 #define TEST_MAX 512
 
 /* Replacements for each byte: all that JSON uses, and some others. */
@@ -60,7 +58,7 @@ static const struct {
 static void
 test_send_message(host_t *host, tg_str_t message)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     if (host->dialect == TG_DIALECT_IPC) {
         host_put_ipc(&text, message);
@@ -70,7 +68,6 @@ test_send_message(host_t *host, tg_str_t message)
     }
 
     host_feed(host, tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 static void

@@ -3,8 +3,6 @@
 
 #include "protocol/tg_frame.h"
 
-#include <stdlib.h>
-
 #define TEST_LIMIT 8
 
 /*
@@ -232,7 +230,7 @@ static void
 test_pieces(tg_frame_type_t kind, tg_str_t text, const char *expected)
 {
     tg_str_t rest, payload;
-    tg_buf_t log = HELP_BUF;
+    HELP_BUFFER(log);
     char *data;
     int rc;
 
@@ -246,7 +244,6 @@ test_pieces(tg_frame_type_t kind, tg_str_t text, const char *expected)
     }
 
     HELP_EQ(tg_buf_view(&log), expected);
-    tg_buf_deinit(&log);
     free(data);
 }
 
@@ -270,12 +267,11 @@ HELP_TEST(prefix_bytes, "prefix")
         0, 1, 255, 256, 65536, 10485760, 0xfffefdfc
     };
     unsigned char prefix[TG_FRAME_PREFIX_SIZE];
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(sizes); i++) {
-        tg_frame_write_prefix((char *) prefix, sizes[i]);
+    HELP_EACH(size, sizes) {
+        tg_frame_write_prefix((char *) prefix, *size);
         CU_ASSERT(((size_t) prefix[0] << 24 | (size_t) prefix[1] << 16
                    | (size_t) prefix[2] << 8 | prefix[3])
-                  == sizes[i]);
+                  == *size);
     }
 }

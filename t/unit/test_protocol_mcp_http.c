@@ -10,7 +10,7 @@ test_headers(const char *text, const tg_catalog_t *tools, const char *expected)
 {
     tg_message_t message;
     const char *why;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
     size_t i;
 
     CU_ASSERT_FATAL(tg_message_parse(&message, tg_str_from_cstr(text))
@@ -27,7 +27,6 @@ test_headers(const char *text, const tg_catalog_t *tools, const char *expected)
     }
 
     HELP_EQ(tg_buf_view(&out), expected);
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(values, "values, as they are or in base64")
@@ -51,14 +50,12 @@ HELP_TEST(values, "values, as they are or in base64")
         { "=?base64?YQ==", "=?base64?YQ==" },
         { "SGVsbG8=", "SGVsbG8=" },
     };
-    tg_buf_t out;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        tg_buf_init(&out, tg_alloc_libc());
-        tg_mcp_http_write_value(&out, tg_str_from_cstr(rows[i].text));
-        HELP_EQ(tg_buf_view(&out), rows[i].value);
-        tg_buf_deinit(&out);
+    HELP_EACH(row, rows) {
+        HELP_BUFFER(out);
+
+        tg_mcp_http_write_value(&out, tg_str_from_cstr(row->text));
+        HELP_EQ(tg_buf_view(&out), row->value);
     }
 }
 
@@ -83,10 +80,9 @@ HELP_TEST(names, "the method and its subject")
         { "{\"method\":\"tools/list\",\"params\":{\"name\":\"a\"}}",
           "Mcp-Method: tools/list\n" },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_headers(rows[i].text, NULL, rows[i].headers);
+    HELP_EACH(row, rows) {
+        test_headers(row->text, NULL, row->headers);
     }
 }
 
@@ -115,7 +111,7 @@ test_catalogue(void)
 {
     tg_catalog_t *tools;
     size_t i, nleft_out;
-    tg_buf_t list = HELP_BUF;
+    HELP_BUFFER(list);
 
     for (i = 0; i < TEST_TOOLS; i++) {
         tg_buf_printf(&list,
@@ -130,7 +126,6 @@ test_catalogue(void)
                                        &tools, &nleft_out)
                     == TG_OK);
     CU_ASSERT_EQUAL(nleft_out, 0);
-    tg_buf_deinit(&list);
 
     return tools;
 }
@@ -186,12 +181,11 @@ HELP_TEST(arguments, "arguments that the schema marks")
         { "number", "{}", NULL },
     };
     tg_catalog_t *tools;
-    size_t i;
 
     tools = test_catalogue();
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_call(tools, rows[i].name, rows[i].arguments, rows[i].headers);
+    HELP_EACH(row, rows) {
+        test_call(tools, row->name, row->arguments, row->headers);
     }
 
     tg_catalog_unref(tools);

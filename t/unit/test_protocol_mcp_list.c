@@ -19,7 +19,7 @@ HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
 {
     tg_mcp_list_t list;
     tg_response_t whole;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     tg_mcp_list_init(&list, tg_alloc_libc(), 10);
@@ -46,7 +46,6 @@ HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
     tg_buf_append_cstr(&text, "]}}");
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
     CU_ASSERT(list.absent_servers.len == 0);
-    tg_buf_deinit(&text);
     tg_mcp_list_deinit(&list);
 }
 
@@ -55,7 +54,7 @@ HELP_TEST(bounds, "exceeding a bound of a list is an error, not a short list")
     tg_mcp_list_t list;
     tg_catalog_t *tools;
     tg_response_t whole;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i, nleft_out;
 
     tg_mcp_list_init(&list, tg_alloc_libc(), 10);
@@ -101,7 +100,6 @@ HELP_TEST(bounds, "exceeding a bound of a list is an error, not a short list")
     CU_ASSERT(whole.kind == TG_RESPONSE_ERROR
               && whole.code == TG_RPC_INTERNAL_ERROR);
     tg_mcp_list_deinit(&list);
-    tg_buf_deinit(&text);
 }
 
 HELP_TEST(steps, "a list read in steps is the same as one read at once")
@@ -112,7 +110,7 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
     tg_catalog_t *tools, *whole;
     tg_tool_list_reader_t reader;
     size_t left, total_left, n;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int rc;
 
     CU_ASSERT_FATAL(tg_tool_list_parse(tg_alloc_libc(), 1, TG_STR(array),
@@ -138,7 +136,6 @@ HELP_TEST(steps, "a list read in steps is the same as one read at once")
     tg_catalog_write_whole_list(tools, NULL, NULL, &text);
     HELP_EQ(tg_buf_view(&text), "\"tools\":[{\"name\":\"a\",\"x\":1},{\"name\":"
                                 "\"b\"},{\"name\":\"\\u0063\",\"x\":3}]");
-    tg_buf_deinit(&text);
     tg_catalog_unref(tools);
     tg_catalog_unref(whole);
 

@@ -140,12 +140,11 @@ HELP_TEST(not_objects, "not objects")
         { "null", TG_JSON_NULL },
     };
     tg_message_t m;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT(test_parse(&m, rows[i].text) == TG_OK);
-        CU_ASSERT(m.type == rows[i].type);
-        HELP_EQ(m.text, rows[i].text);
+    HELP_EACH(row, rows) {
+        CU_ASSERT(test_parse(&m, row->text) == TG_OK);
+        CU_ASSERT(m.type == row->type);
+        HELP_EQ(m.text, row->text);
         CU_ASSERT(m.id.data == NULL);
     }
 }
@@ -172,15 +171,14 @@ HELP_TEST(duplicates, "duplicates")
         "{\"ID\":1,\"id\":2}",
     };
     tg_message_t m;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(twice); i++) {
-        CU_ASSERT(test_parse(&m, twice[i]) == TG_OK);
+    HELP_EACH(row, twice) {
+        CU_ASSERT(test_parse(&m, *row) == TG_OK);
         CU_ASSERT(m.has_duplicate);
     }
 
-    for (i = 0; i < HELP_COUNT(once); i++) {
-        CU_ASSERT(test_parse(&m, once[i]) == TG_OK);
+    HELP_EACH(row, once) {
+        CU_ASSERT(test_parse(&m, *row) == TG_OK);
         CU_ASSERT(!m.has_duplicate);
     }
 }
@@ -210,10 +208,9 @@ HELP_TEST(invalid, "bad")
     };
     /* clang-format on */
     tg_message_t m;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        CU_ASSERT(test_parse(&m, invalid[i]) == TG_INVALID);
+    HELP_EACH(row, invalid) {
+        CU_ASSERT(test_parse(&m, *row) == TG_INVALID);
         CU_ASSERT(m.why != NULL);
     }
 }
@@ -222,7 +219,7 @@ static int
 test_nested(const char *head, int n, const char *tail)
 {
     tg_message_t m;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     int i, rc;
 
     tg_buf_append_cstr(&buf, head);
@@ -237,7 +234,6 @@ test_nested(const char *head, int n, const char *tail)
 
     tg_buf_append_cstr(&buf, tail);
     rc = tg_message_parse(&m, tg_buf_view(&buf));
-    tg_buf_deinit(&buf);
 
     return rc;
 }

@@ -5,8 +5,6 @@
  */
 #include "protocol_play.h"
 
-#include <stdlib.h>
-
 /* Larger transcripts add nothing. */
 #define TEST_SIZE_MAX 8192
 

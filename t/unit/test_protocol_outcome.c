@@ -59,19 +59,17 @@ HELP_TEST(values, "values")
 {
     static const char *const invalid[] = { "",    " ",          "x",       "{",
                                            "1 2", "{\"a\":1}}", "\"\xff\"" };
-    size_t i;
 
     test_is(tg_outcome_parse_output(&test_json, TG_STR(" \n{\"a\": 1}\r\n\t")),
             TG_OUTCOME_JSON, "{\"a\": 1}");
     test_is(tg_outcome_parse_output(&test_json, TG_STR("null")),
             TG_OUTCOME_JSON, "null");
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        test_fails(tg_outcome_parse_output(&test_json,
-                                           tg_str_from_cstr(invalid[i])),
+    HELP_EACH(row, invalid) {
+        test_fails(tg_outcome_parse_output(&test_json, tg_str_from_cstr(*row)),
                    "not one valid JSON value");
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(invalid[i])),
+                                           tg_str_from_cstr(*row)),
                    "not one valid JSON value");
     }
 }
@@ -156,25 +154,23 @@ HELP_TEST(results, "results")
     };
     /* clang-format on */
     tg_outcome_t outcome;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(valid); i++) {
-        test_is(tg_outcome_parse_output(&test_result,
-                                        tg_str_from_cstr(valid[i])),
-                TG_OUTCOME_RESULT, valid[i]);
-        (void) test_steps(valid[i], 1, 0, &outcome);
-        test_is(outcome, TG_OUTCOME_RESULT, valid[i]);
+    HELP_EACH(row, valid) {
+        test_is(tg_outcome_parse_output(&test_result, tg_str_from_cstr(*row)),
+                TG_OUTCOME_RESULT, *row);
+        (void) test_steps(*row, 1, 0, &outcome);
+        test_is(outcome, TG_OUTCOME_RESULT, *row);
     }
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
+    HELP_EACH(row, invalid) {
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(invalid[i].raw)),
-                   invalid[i].word);
+                                           tg_str_from_cstr(row->raw)),
+                   row->word);
         test_fails(tg_outcome_parse_output(&test_result,
-                                           tg_str_from_cstr(invalid[i].raw)),
+                                           tg_str_from_cstr(row->raw)),
                    "The output is not a tool result");
-        (void) test_steps(invalid[i].raw, 1, 0, &outcome);
-        test_fails(outcome, invalid[i].word);
+        (void) test_steps(row->raw, 1, 0, &outcome);
+        test_fails(outcome, row->word);
     }
 
     /* A method's result may be anything. */
@@ -345,13 +341,12 @@ HELP_TEST(not_understood, "unknown outcomes")
     tg_outcome_t outcome;
     tg_buf_t scratch;
     tg_run_stats_t ran;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(texts); i++) {
+    HELP_EACH(text, texts) {
         memset(&ran, 0, sizeof(ran));
         ran.queued_ms = -1;
         tg_buf_init(&scratch, tg_alloc_libc());
-        outcome = tg_outcome_parse_json(tg_str_from_cstr(texts[i]), &scratch,
+        outcome = tg_outcome_parse_json(tg_str_from_cstr(*text), &scratch,
                                         &ran);
         CU_ASSERT(outcome.kind == TG_OUTCOME_FAILURE);
         CU_ASSERT(outcome.failure == TG_FAILURE_INTERNAL);

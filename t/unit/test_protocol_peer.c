@@ -3,9 +3,6 @@
 
 #include "protocol/tg_peer_impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define TEST_MAX 65536
 
 #define TEST_CALL(id, name)                                                    \
@@ -132,7 +129,7 @@ HELP_TEST(call_error, "errors of a backend")
 HELP_TEST(ipc_waits, "ipc waits")
 {
     host_t host;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     host_put_ipc(&text, TG_STR(TEST_IPC("slow")));
     host_put_ipc(&text, TG_STR(TEST_IPC("lost")));
@@ -148,7 +145,6 @@ HELP_TEST(ipc_waits, "ipc waits")
     CU_ASSERT(host_fire(&host));
     CU_ASSERT(host.rc == TG_OK && host.ncalls == 3);
     CU_ASSERT(host.in.len == 0);
-    tg_buf_deinit(&text);
     host_deinit(&host);
 }
 
@@ -157,7 +153,7 @@ HELP_TEST(ipc_waits, "ipc waits")
 HELP_TEST(backlog, "backlog")
 {
     host_t host;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     unsigned i, calls;
 
     host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 1 << 20, 4);
@@ -182,7 +178,6 @@ HELP_TEST(backlog, "backlog")
     }
 
     CU_ASSERT(host.ncalls == 10000 && host.in.len == 0);
-    tg_buf_deinit(&text);
     host_deinit(&host);
 }
 
@@ -194,7 +189,7 @@ test_sized(tg_dialect_t dialect, const char *head, const char *tail,
            size_t limit, int is_taken, int rc)
 {
     host_t host;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t len;
 
     host_init(&host, tg_alloc_libc(), dialect, TEST_MAX, 4);
@@ -219,7 +214,6 @@ test_sized(tg_dialect_t dialect, const char *head, const char *tail,
     host_feed(&host, tg_buf_view(&text));
     CU_ASSERT(host.ncalls == (unsigned) is_taken);
     CU_ASSERT(host.rc == rc);
-    tg_buf_deinit(&text);
     host_deinit(&host);
 }
 
@@ -255,7 +249,7 @@ HELP_TEST(batch_too_large, "batch: replies too large")
 {
     char id[TG_REQUEST_ID_MAX + 1];
     host_t host;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     tg_json_cursor_t json;
     tg_str_t got, reply, value;
     size_t i, errors;
@@ -289,7 +283,6 @@ HELP_TEST(batch_too_large, "batch: replies too large")
 
     CU_ASSERT(tg_json_expect_end(&json) == TG_OK);
     CU_ASSERT(i == 59 && errors > 10 && errors < 59);
-    tg_buf_deinit(&text);
     host_deinit(&host);
 }
 
@@ -310,29 +303,27 @@ HELP_TEST(hopeless, "a result that cannot fit is not escaped to find that out")
     tg_str_t got;
     tg_buf_t text;
     host_t host;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, TEST_MAX, 4);
         tg_buf_init(&text, tg_alloc_libc());
 
         while (text.len < 100000) {
-            tg_buf_append(&text, rows[i].part, 2);
+            tg_buf_append(&text, row->part, 2);
         }
 
         text.data[text.len - 1] = '1';
-        outcome = tg_outcome_make(rows[i].kind, tg_buf_view(&text));
+        outcome = tg_outcome_make(row->kind, tg_buf_view(&text));
         memset(&reply, 0, sizeof(reply));
         reply.id = TG_STR("7");
         tg_peer_respond(&host.peer, &reply, &outcome);
         got = host_take(&host);
         CU_ASSERT(got.len < 300);
         CU_ASSERT((memmem(got.data, got.len, "The answer has", 14) != NULL)
-                  == (rows[i].said != NULL));
-        CU_ASSERT(
-            rows[i].said == NULL
-            || memmem(got.data, got.len, rows[i].said, strlen(rows[i].said))
-                   != NULL);
+                  == (row->said != NULL));
+        CU_ASSERT(row->said == NULL
+                  || memmem(got.data, got.len, row->said, strlen(row->said))
+                         != NULL);
         tg_buf_deinit(&text);
         host_deinit(&host);
     }

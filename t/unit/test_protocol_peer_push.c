@@ -3,8 +3,6 @@
 
 #include "protocol/tg_peer_impl.h"
 
-#include <stdio.h>
-
 #define TEST_MODERN                                                            \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
     "\"io.modelcontextprotocol/clientCapabilities\":{}}"
@@ -251,7 +249,7 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
 HELP_TEST(notify, "relay: a message beyond a frame is dropped as a whole")
 {
     host_t host;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t len;
 
     test_init(&host, TG_DIALECT_RELAY);
@@ -263,7 +261,6 @@ HELP_TEST(notify, "relay: a message beyond a frame is dropped as a whole")
     CU_ASSERT(host.log.len != 0);
     tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len));
     CU_ASSERT(host_take(&host).len == TG_FRAME_RELAY_MAX);
-    tg_buf_deinit(&text);
     host_deinit(&host);
 }
 
@@ -533,7 +530,6 @@ HELP_TEST(shared_text, "broadcasts whose text many peers share")
         "\"io.modelcontextprotocol/subscriptionId\":9},\"b\":2}"
     };
     host_t plain, modern, relay;
-    size_t i;
 
     test_init(&plain, TG_DIALECT_JSONRPC);
     test_init(&relay, TG_DIALECT_RELAY);
@@ -545,10 +541,10 @@ HELP_TEST(shared_text, "broadcasts whose text many peers share")
                                  "{\"toolgate/broadcasts\":true}") "\n"));
     (void) host_take(&modern);
 
-    for (i = 0; i < HELP_COUNT(params); i++) {
-        test_shared(&plain, params[i], 1);
-        test_shared(&relay, params[i], 1);
-        test_shared(&modern, params[i], 2);
+    HELP_EACH(param, params) {
+        test_shared(&plain, *param, 1);
+        test_shared(&relay, *param, 1);
+        test_shared(&modern, *param, 2);
     }
 
     tg_peer_send_shutdown_notice(&plain.peer, TG_STR("bye"));

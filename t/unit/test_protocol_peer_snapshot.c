@@ -3,8 +3,6 @@
 
 #include "protocol/tg_peer_snapshot.h"
 
-#include <stdlib.h>
-
 HELP_TEST(transcripts, "transcripts with moves")
 {
     const script_t *scripts;
@@ -219,13 +217,11 @@ static const char *const test_rich[] = {
 static void
 test_make(host_t *host, const tg_alloc_t *alloc)
 {
-    size_t i;
-
     host_init(host, alloc, TG_DIALECT_AUTO, 1 << 20, 64);
     host_feed(host, TG_STR(TEST_INITIALIZE));
 
-    for (i = 0; i < HELP_COUNT(test_rich); i++) {
-        host_feed(host, tg_str_from_cstr(test_rich[i]));
+    HELP_EACH(row, test_rich) {
+        host_feed(host, tg_str_from_cstr(*row));
         host_feed(host, TG_STR("\n"));
     }
 
@@ -309,7 +305,7 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
 
 HELP_TEST(bytes, "truncated and flipped bits")
 {
-    tg_buf_t state = HELP_BUF;
+    HELP_BUFFER(state);
     unsigned bit;
     size_t i;
     host_t host;
@@ -334,7 +330,6 @@ HELP_TEST(bytes, "truncated and flipped bits")
 
     tg_buf_append_char(&state, '\0');
     CU_ASSERT(test_load(tg_alloc_libc(), tg_buf_view(&state)) == TG_INVALID);
-    tg_buf_deinit(&state);
 }
 
 static tg_buf_t test_state;
@@ -391,11 +386,10 @@ test_put_much(void *ctx, const tg_call_t *call, tg_buf_t *out)
 
 HELP_TEST(long_token, "a token that is too long")
 {
-    tg_buf_t state = HELP_BUF;
+    HELP_BUFFER(state);
     host_t host;
 
     test_make(&host, tg_alloc_libc());
     CU_ASSERT(tg_peer_save(&host.peer, test_put_much, 0, &state) == TG_LIMIT);
-    tg_buf_deinit(&state);
     host_deinit(&host);
 }

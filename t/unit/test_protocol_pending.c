@@ -151,7 +151,7 @@ HELP_TEST(unsent_message, "messages that a connection did not send")
 {
     static const tg_caller_ops_t ops = { .answer = test_unsent_response };
     tg_caller_t caller;
-    tg_buf_t log = HELP_BUF;
+    HELP_BUFFER(log);
 
     tg_caller_init(&caller, tg_alloc_libc(), &ops, &log, TG_DIALECT_JSONRPC,
                    65536);
@@ -183,5 +183,4 @@ HELP_TEST(unsent_message, "messages that a connection did not send")
     tg_caller_on_disconnect(&caller);
     HELP_EQ(tg_buf_view(&log), "\n");
     tg_caller_deinit(&caller);
-    tg_buf_deinit(&log);
 }

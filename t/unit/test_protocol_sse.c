@@ -3,8 +3,6 @@
 
 #include "protocol/tg_sse.h"
 
-#include <stdlib.h>
-
 #define TEST_MAX 32
 
 /* Writes "TYPE|DATA|" for each event, "!" if it is too large; then the rest. */
@@ -127,10 +125,9 @@ HELP_TEST(events, "events of a stream")
         { "data: 123456789012345678901234567890123\n\n", "!0 " },
         { "data: 12345678901234567890123456789012\ndata\n\n", "!0 " },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_stream(tg_str_from_cstr(rows[i].text), rows[i].expected);
+    HELP_EACH(row, rows) {
+        test_stream(tg_str_from_cstr(row->text), row->expected);
     }
 
     test_stream(TG_STR("id: 7\n\nid: a\0b\ndata: a\n\n"), "|a|0 7");

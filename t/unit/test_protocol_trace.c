@@ -40,11 +40,10 @@ HELP_TEST(parent, "traceparent")
           "123456789",
           0 },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT(tg_trace_is_traceparent(tg_str_from_cstr(rows[i].text))
-                  == rows[i].is_one);
+    HELP_EACH(row, rows) {
+        CU_ASSERT(tg_trace_is_traceparent(tg_str_from_cstr(row->text))
+                  == row->is_one);
     }
 }
 
@@ -72,9 +71,9 @@ HELP_TEST(state, "tracestate")
     char text[TG_TRACESTATE_MAX + 1];
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        CU_ASSERT(tg_trace_is_tracestate(tg_str_from_cstr(rows[i].text))
-                  == rows[i].is_one);
+    HELP_EACH(row, rows) {
+        CU_ASSERT(tg_trace_is_tracestate(tg_str_from_cstr(row->text))
+                  == row->is_one);
     }
 
     memset(text, 'x', sizeof(text));

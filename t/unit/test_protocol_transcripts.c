@@ -1,8 +1,6 @@
 /* Plays every transcript whole, byte by byte, and split at each offset. */
 #include "protocol_play.h"
 
-#include <stdlib.h>
-
 static const script_t *test_scripts;
 static size_t test_nscripts;
 

@@ -104,7 +104,7 @@ test_request(const char *arguments, const char *expected)
     tg_json_index_t notes;
     tg_request_t request;
     tg_schema_t *schema;
-    tg_buf_t written = HELP_BUF;
+    HELP_BUFFER(written);
     int rc;
 
     memset(&notes, 0, sizeof(notes));
@@ -128,7 +128,6 @@ test_request(const char *arguments, const char *expected)
                   == (request.arguments.data == written.data));
     }
 
-    tg_buf_deinit(&written);
     tg_schema_free(schema);
 }
 

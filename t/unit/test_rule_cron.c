@@ -5,12 +5,11 @@ static const char *
 next(const char *expression, const tg_zone_t *zone, const char *after)
 {
     tg_cron_t cron;
-    tg_buf_t why = HELP_BUF;
+    HELP_BUFFER(why);
     int64_t at;
     int rc;
 
     rc = tg_cron_parse(tg_str_from_cstr(expression), &cron, &why);
-    tg_buf_deinit(&why);
     CU_ASSERT_FATAL(rc == TG_OK);
 
     return tg_cron_find_next(&cron, zone, zone_at(after), &at) == TG_OK
@@ -167,7 +166,7 @@ static int
 invalid(const char *text, const char *what)
 {
     tg_cron_t cron;
-    tg_buf_t why = HELP_BUF;
+    HELP_BUFFER(why);
     int rc, is;
 
     rc = tg_cron_parse(tg_str_from_cstr(text), &cron, &why);
@@ -177,8 +176,6 @@ invalid(const char *text, const char *what)
     if (!is) {
         printf("%s: %s\n", text, why.data);
     }
-
-    tg_buf_deinit(&why);
 
     return is;
 }

@@ -5,9 +5,6 @@
 #include "schema/pcre2/tg_pcre2.h"
 #include "rule/tg_rule.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define EVENT                                                                  \
     "{\"type\":\"task.failed\",\"source\":\"tasks\","                          \
     "\"timestamp\":\"2026-11-22T08:15:03.978Z\",\"payload\":{"                 \
@@ -298,7 +295,7 @@ HELP_TEST(inserted,
 HELP_TEST(whole, "all members of a rule")
 {
     tg_rule_t *rule;
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
 
     rule = rule_read(
         "{\"id\":\"mend \\u00e4\",\"description\":\"d\",\"enabled\":false,"
@@ -337,7 +334,6 @@ HELP_TEST(whole, "all members of a rule")
     tg_buf_append_char(&json, '\0');
     CU_ASSERT(strstr(json.data, "\"url\":\"https://hooks.example\"") != NULL);
     CU_ASSERT(strstr(json.data, "secret") == NULL);
-    tg_buf_deinit(&json);
     tg_rule_free(rule);
 
     rule = rule_read(rule_text("{\"type\":\"cron\",\"expression\":\"@daily\","

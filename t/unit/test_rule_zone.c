@@ -35,14 +35,13 @@ HELP_TEST(dates, "dates of days, and back")
     char text[32];
     tg_date_t date;
     int64_t day;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        tg_date_set_unix_day(rows[i].day, &date);
+    HELP_EACH(row, rows) {
+        tg_date_set_unix_day(row->day, &date);
         snprintf(text, sizeof(text), "%04d-%02d-%02d", (int) date.year,
                  date.month, date.day);
-        HELP_EQ(tg_str_from_cstr(text), rows[i].text);
-        CU_ASSERT(tg_date_get_unix_day(&date) == rows[i].day);
+        HELP_EQ(tg_str_from_cstr(text), row->text);
+        CU_ASSERT(tg_date_get_unix_day(&date) == row->day);
     }
 
     /* The calendar repeats after four hundred years. */
@@ -143,11 +142,11 @@ HELP_TEST(wrong, "invalid zone files")
     };
     static const zone_time_t far[] = { { "2010-01-01T00:00", 27 } };
     tg_zone_t *zone;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     size_t i;
 
-    for (i = 0; i < HELP_COUNT(footers); i++) {
-        zone = zone_parse(0, NULL, 0, footers[i]);
+    HELP_EACH(footer, footers) {
+        zone = zone_parse(0, NULL, 0, *footer);
         CU_ASSERT(zone == NULL);
         tg_zone_free(zone);
     }
@@ -170,8 +169,6 @@ HELP_TEST(wrong, "invalid zone files")
         tg_zone_free(zone);
         buf.data[i] ^= 0x40;
     }
-
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(names, "names of zones stay inside their folder")
@@ -189,7 +186,7 @@ static void
 nomem(const tg_alloc_t *alloc, int may_fail)
 {
     tg_zone_t *zone;
-    tg_buf_t buf = HELP_BUF;
+    HELP_BUFFER(buf);
     int rc;
 
     zone_file(&buf, 1, NULL, 0, BERLIN);
@@ -199,8 +196,6 @@ nomem(const tg_alloc_t *alloc, int may_fail)
     if (rc == TG_OK) {
         tg_zone_free(zone);
     }
-
-    tg_buf_deinit(&buf);
 }
 
 HELP_TEST(memory, "without memory")

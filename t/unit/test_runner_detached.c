@@ -351,15 +351,14 @@ HELP_TEST(wrong, "wrong requests")
         "{\"id\":1,\"key\":\"short\"}",
         "{\"id\":1,\"key\":\"abcdefghijklmno\\u0070\"}",
     };
-    size_t i;
 
     test_begin();
 
-    for (i = 0; i < HELP_COUNT(params); i++) {
-        (void) host_request("release", params[i]);
+    HELP_EACH(param, params) {
+        (void) host_request("release", *param);
         CU_ASSERT(host_recv());
         CU_ASSERT(test_is_error("must be 16 to 64"));
-        (void) host_request("adopt", params[i]);
+        (void) host_request("adopt", *param);
         CU_ASSERT(host_recv());
         CU_ASSERT(test_is_error("must be 16 to 64"));
     }

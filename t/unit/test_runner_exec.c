@@ -127,18 +127,17 @@ HELP_TEST(max_answer, "the client's limit")
         { "printf '%0500d' >&2; exit 1", "", NULL },
     };
     char more[128], said[128];
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        snprintf(more, sizeof(more), ",\"max_answer\":100%s", rows[i].more);
-        CU_ASSERT(host_exec(host_sh(rows[i].script, more)));
-        CU_ASSERT(host_is("failure", "\"size\"") == (rows[i].size != NULL));
+    HELP_EACH(row, rows) {
+        snprintf(more, sizeof(more), ",\"max_answer\":100%s", row->more);
+        CU_ASSERT(host_exec(host_sh(row->script, more)));
+        CU_ASSERT(host_is("failure", "\"size\"") == (row->size != NULL));
 
-        if (rows[i].size != NULL) {
+        if (row->size != NULL) {
             snprintf(said, sizeof(said),
                      "The answer has %s bytes, more than the 100 that this "
                      "connection carries; ask for less.",
-                     rows[i].size);
+                     row->size);
             CU_ASSERT(host_is_text("message", said));
             CU_ASSERT(host_is("exit", "0"));
         }
@@ -159,7 +158,7 @@ HELP_TEST(max_answer, "the client's limit")
 
 HELP_TEST(too_many_arguments, "too many arguments")
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     /* Linux accepts at most 128 KiB for one argument. */
@@ -171,7 +170,6 @@ HELP_TEST(too_many_arguments, "too many arguments")
 
     tg_buf_append(&text, "\"]}", 4);
     CU_ASSERT(host_exec(text.data));
-    tg_buf_deinit(&text);
     CU_ASSERT(host_is("failure", "\"arguments\""));
     CU_ASSERT(strstr(host_text("message"), "standard input") != NULL);
 }
@@ -246,7 +244,7 @@ static void
 test_input_of(const char *program, const char *arg, size_t len,
               const char *expected)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     tg_buf_printf(&text,
@@ -259,7 +257,6 @@ test_input_of(const char *program, const char *arg, size_t len,
 
     tg_buf_append(&text, "\"}", 3);
     CU_ASSERT(host_exec(text.data));
-    tg_buf_deinit(&text);
     CU_ASSERT(host_result("text").data != NULL);
     CU_ASSERT(host_is_text("text", expected));
 }

@@ -7,8 +7,6 @@
 #include "protocol_help.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 static const tg_program_base_env_t test_env = { "PATH=/bin", "HOME=/h",
@@ -164,13 +162,12 @@ HELP_TEST(params_wrong, "invalid members")
     };
     test_params_t params;
     const char *why;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
+    HELP_EACH(item, cases) {
         why = NULL;
 
-        if (test_read(&params, cases[i].text, &why) != cases[i].rc) {
-            fprintf(stderr, "%s\n", cases[i].text);
+        if (test_read(&params, item->text, &why) != item->rc) {
+            fprintf(stderr, "%s\n", item->text);
             CU_FAIL("another result");
         }
 
@@ -212,14 +209,13 @@ HELP_TEST(params_limits, "limits")
     test_params_t params;
     const char *why;
     char text[1024];
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
+    HELP_EACH(item, cases) {
         snprintf(text, sizeof(text),
                  "{\"tool\":\"t\",\"argv\":[\"/a\"],\"limits\":%s}",
-                 cases[i].limits);
+                 item->limits);
 
-        if (test_read(&params, text, &why) != cases[i].rc) {
+        if (test_read(&params, text, &why) != item->rc) {
             fprintf(stderr, "%s\n", text);
             CU_FAIL("another result");
         }
@@ -232,11 +228,11 @@ HELP_TEST(params_many, "many strings")
 {
     test_params_t params;
     const char *why;
-    tg_buf_t text;
     int i, more;
 
     for (more = 0; more < 2; more++) {
-        tg_buf_init(&text, tg_alloc_libc());
+        HELP_BUFFER(text);
+
         tg_buf_append_cstr(&text, "{\"tool\":\"t\",\"argv\":[\"/a\"");
 
         for (i = 1; i < TG_PROGRAM_STRINGS_MAX + more; i++) {
@@ -247,7 +243,6 @@ HELP_TEST(params_many, "many strings")
         CU_ASSERT(test_read(&params, text.data, &why)
                   == (more ? TG_LIMIT : TG_OK));
         test_free(&params);
-        tg_buf_deinit(&text);
     }
 }
 
@@ -276,7 +271,7 @@ test_response(tg_buf_t *json, tg_exec_output_t *output, int status)
 static void
 test_result_is(tg_exec_output_t *output, int status, const char *json)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     test_response(&text, output, status);
     CU_ASSERT(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);
@@ -285,8 +280,6 @@ test_result_is(tg_exec_output_t *output, int status, const char *json)
         fprintf(stderr, "%.*s\n", (int) text.len, text.data);
         CU_FAIL("another result");
     }
-
-    tg_buf_deinit(&text);
 }
 
 HELP_TEST(responses, "an exit status in the result, or a text")
@@ -484,11 +477,11 @@ HELP_TEST(tail, "tail")
     text[len - 1] = '.';
     text[len - 2] = 'z';
 
-    for (i = 0; i < HELP_COUNT(portions); i++) {
+    HELP_EACH(portion, portions) {
         tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_OUTPUT_DEFAULT);
 
         for (at = 1; at < len; at += n) {
-            n = portions[i] < len - at ? portions[i] : len - at;
+            n = *portion < len - at ? *portion : len - at;
             tg_output_tail_append(&output.err, text + at, n);
         }
 
@@ -539,14 +532,11 @@ HELP_TEST(times, "times")
         { 1500, "1.5 s" }, { 1050, "1.05 s" },   { 1005, "1.005 s" },
         { 60000, "60 s" }, { 12340, "12.34 s" },
     };
-    tg_buf_t text;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        tg_buf_init(&text, tg_alloc_libc());
-        tg_buf_append_duration(&text, cases[i].ms);
-        CU_ASSERT(
-            tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(cases[i].text)));
-        tg_buf_deinit(&text);
+    HELP_EACH(item, cases) {
+        HELP_BUFFER(text);
+
+        tg_buf_append_duration(&text, item->ms);
+        CU_ASSERT(tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(item->text)));
     }
 }

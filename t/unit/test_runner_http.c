@@ -178,18 +178,16 @@ HELP_TEST(charsets, "charsets")
         { "image/png", "\x89PNG", TG_INVALID, "\x89PNG" },
         { "charset=latin1", "a", TG_OK, "a" },
     };
-    tg_buf_t text;
     tg_str_t out;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        tg_buf_init(&text, tg_alloc_libc());
-        CU_ASSERT_EQUAL(tg_http_decode_body(tg_str_from_cstr(rows[i].type),
-                                            tg_str_from_cstr(rows[i].body),
-                                            &text, &out),
-                        rows[i].rc);
-        HELP_EQ(out, rows[i].out);
-        tg_buf_deinit(&text);
+    HELP_EACH(row, rows) {
+        HELP_BUFFER(text);
+
+        CU_ASSERT_EQUAL(tg_http_decode_body(tg_str_from_cstr(row->type),
+                                            tg_str_from_cstr(row->body), &text,
+                                            &out),
+                        row->rc);
+        HELP_EQ(out, row->out);
     }
 }
 
@@ -240,7 +238,7 @@ HELP_TEST(broken, "missing and truncated responses")
 HELP_TEST(headers, "headers without end")
 {
     const char *replies[] = { NULL, NULL };
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
 
     tg_buf_append_cstr(&text, SERVER_OK("2"));
@@ -256,7 +254,6 @@ HELP_TEST(headers, "headers without end")
     CU_ASSERT(host_is("failure", "\"lost\""));
     CU_ASSERT(strstr(host_text("message"), "larger than 64 KiB") != NULL);
     server_stop();
-    tg_buf_deinit(&text);
 }
 
 /* A kept connection that the server closes after the next request. */
@@ -286,7 +283,7 @@ HELP_TEST(again, "requests with side effects are not repeated")
 HELP_TEST(progress, "progress")
 {
     const char *replies[] = { NULL, NULL };
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     size_t i;
     int n;
 
@@ -308,7 +305,6 @@ HELP_TEST(progress, "progress")
     CU_ASSERT(n >= 1);
     CU_ASSERT(host_result("text").len == 1000002);
     server_stop();
-    tg_buf_deinit(&text);
 }
 
 /* --- ends --- */
@@ -394,18 +390,17 @@ HELP_TEST(wrong, "wrong requests")
         ",\"hosts\":[\"a/b\"]",
     };
     /* clang-format on */
-    size_t i;
 
     server.port = 1;
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        (void) host_request("http", invalid[i]);
+    HELP_EACH(row, invalid) {
+        (void) host_request("http", *row);
         CU_ASSERT(host_recv());
         CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
     }
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
-        CU_ASSERT(server_call("/", wrong[i]));
+    HELP_EACH(row, wrong) {
+        CU_ASSERT(server_call("/", *row));
         CU_ASSERT(host_is("failure", "\"arguments\""));
         CU_ASSERT(strncmp(host_text("message"), "The call ", 9) == 0);
     }

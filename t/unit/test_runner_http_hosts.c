@@ -66,14 +66,13 @@ HELP_TEST(addresses, "which addresses are public")
     };
     /* clang-format on */
     struct sockaddr_in ipv4;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(public); i++) {
-        CU_ASSERT(tg_address_is_public_text(public[i]));
+    HELP_EACH(row, public) {
+        CU_ASSERT(tg_address_is_public_text(*row));
     }
 
-    for (i = 0; i < HELP_COUNT(others); i++) {
-        CU_ASSERT(!tg_address_is_public_text(others[i]));
+    HELP_EACH(other, others) {
+        CU_ASSERT(!tg_address_is_public_text(*other));
     }
 
     uv_ip4_addr("8.8.8.8", 53, &ipv4);
@@ -253,20 +252,19 @@ HELP_TEST(methods, "methods of redirects")
     };
     const char *to[1];
     char more[128], url[64];
-    size_t i;
 
     to[0] = "/x";
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        move_to(rows[i].status, to, 1);
+    HELP_EACH(row, rows) {
+        move_to(row->status, to, 1);
         server_start(moves);
         snprintf(more, sizeof(more),
                  ",\"method\":\"%s\",\"body\":\"hello\",\"redirects\":1",
-                 rows[i].method);
+                 row->method);
         CU_ASSERT(call_host("127.0.0.1", more));
         CU_ASSERT(host_is_text("text", "ok"));
-        CU_ASSERT(server_got(rows[i].then));
-        CU_ASSERT(server_got("hello") == rows[i].has_body);
+        CU_ASSERT(server_got(row->then));
+        CU_ASSERT(server_got("hello") == row->has_body);
         server_stop();
     }
 
@@ -289,10 +287,9 @@ HELP_TEST(schemes, "redirects to other schemes")
 {
     static const char *const to[] = { "file:///etc/passwd", "ftp://a/",
                                       "http://u:p@127.0.0.1/", "gopher://a" };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(to); i++) {
-        move_to(302, &to[i], 1);
+    HELP_EACH(row, to) {
+        move_to(302, row, 1);
         server_start(moves);
         CU_ASSERT(call_host("127.0.0.1", ",\"redirects\":1,\"hosts\":"
                                          "[\"127.0.0.1:*\",\"*:*\"]"));

@@ -261,7 +261,7 @@ HELP_TEST(wrong, "wrong params")
 /* The jobs in `status`: how many of each type, and each of them. */
 HELP_TEST(status, "status")
 {
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
     unsigned id;
 
     test_begin();
@@ -283,7 +283,6 @@ HELP_TEST(status, "status")
               "\"ran_ms\":\"$number\"},{\"call\":17,\"kind\":\"wait\",\"tool\":"
               "\"a\\\"b\",\"state\":\"queued\",\"queued_ms\":\"$number\","
               "\"ran_ms\":0}]}");
-    tg_buf_deinit(&json);
 
     host_wait_end(0);
     test_done(id);
@@ -297,12 +296,11 @@ HELP_TEST(number, "an invalid call number makes the job invalid")
 {
     static const char *const wrong[] = { "0", "-1", "1.5", "\"1\"", "{}" };
     char more[64];
-    size_t i;
 
     test_begin();
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
-        snprintf(more, sizeof(more), ",\"call\":%s", wrong[i]);
+    HELP_EACH(row, wrong) {
+        snprintf(more, sizeof(more), ",\"call\":%s", *row);
         (void) test_send(more);
         CU_ASSERT(host_recv());
         CU_ASSERT_PTR_NOT_NULL(strstr(host.line.data, "call must be"));

@@ -6,7 +6,7 @@
 static int
 test_put_is(const tg_limit_t *limit, const char *expected)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int rc;
 
     tg_limit_append_text(&text, limit, "concurrency");
@@ -15,8 +15,6 @@ test_put_is(const tg_limit_t *limit, const char *expected)
     if (!rc) {
         fprintf(stderr, "%.*s\n", (int) text.len, text.data);
     }
-
-    tg_buf_deinit(&text);
 
     return rc;
 }
@@ -58,19 +56,18 @@ HELP_TEST(places, "places")
         { 1, 2, 5, 9, 1, 1 }, { 2, 0, 0, 2, 0, 1 },
     };
     tg_limit_t *list, *limit;
-    size_t i;
 
     list = NULL;
     limit = tg_limits_acquire(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        limit->concurrency = cases[i].concurrency;
-        limit->queue = cases[i].queue;
-        limit->nrunning = cases[i].running;
-        limit->nwaiting = cases[i].waiting;
-        CU_ASSERT(tg_limit_is_busy(limit) == cases[i].is_busy);
-        CU_ASSERT(tg_limit_is_queue_full(limit) == cases[i].is_full);
+    HELP_EACH(item, cases) {
+        limit->concurrency = item->concurrency;
+        limit->queue = item->queue;
+        limit->nrunning = item->running;
+        limit->nwaiting = item->waiting;
+        CU_ASSERT(tg_limit_is_busy(limit) == item->is_busy);
+        CU_ASSERT(tg_limit_is_queue_full(limit) == item->is_full);
     }
 
     tg_limits_release(&list, limit);

@@ -296,7 +296,7 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 {
     static char key[] = KEY "6";
     tg_mcp_conn_t *mcp_conn;
-    tg_buf_t more = HELP_BUF;
+    HELP_BUFFER(more);
     pid_t pid;
     size_t i;
 
@@ -317,7 +317,6 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 
     tg_buf_append(&more, "\"}}", 4);
     (void) host_request("mcp_call", more.data);
-    tg_buf_deinit(&more);
     (void) test_call(key, "pid", "");
     CU_ASSERT(mcp_conn->ncalls == 3);
     CU_ASSERT(kill(pid, SIGKILL) == 0);
@@ -337,7 +336,7 @@ HELP_TEST(put_back, "unwritten calls of an ended server go to the next one")
 static void
 test_cached_conns(void)
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(text.len == 0);
@@ -351,7 +350,6 @@ test_cached_conns(void)
     tg_buf_reset(&text, 0);
     tg_list_cache_read_sessions(help_dir, KEY, &text);
     CU_ASSERT(text.len == 0);
-    tg_buf_deinit(&text);
 }
 
 HELP_TEST(kept, "cached lists")
@@ -360,7 +358,7 @@ HELP_TEST(kept, "cached lists")
                                          "{\"tools\":\"\xff\"}" };
     tg_catalog_t *tools, *again;
     char path[160];
-    size_t left, i;
+    size_t left;
     FILE *file;
 
     CU_ASSERT_FATAL(
@@ -400,10 +398,10 @@ HELP_TEST(kept, "cached lists")
     tg_list_cache_remove_expired(help_dir);
     CU_ASSERT(access(path, F_OK) == -1);
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
+    HELP_EACH(row, wrong) {
         file = fopen(path, "w");
         CU_ASSERT_FATAL(file != NULL);
-        CU_ASSERT(fputs(wrong[i], file) >= 0);
+        CU_ASSERT(fputs(*row, file) >= 0);
         CU_ASSERT(fclose(file) == 0);
         CU_ASSERT(tg_list_cache_read(help_dir, KEY, 1) == NULL);
     }
@@ -471,10 +469,9 @@ HELP_TEST(spec, "spec")
         "{\"key\":\"" KEY "\",\"server\":1,\"spec\":{\"exec\":[\"/a\"]}}",
     };
     tg_mcp_server_params_t spec;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
-        CU_ASSERT(test_read_spec(wrong[i], &spec) == TG_INVALID);
+    HELP_EACH(row, wrong) {
+        CU_ASSERT(test_read_spec(*row, &spec) == TG_INVALID);
     }
 
     CU_ASSERT(

@@ -9,7 +9,7 @@ test_progress_is(const char *input, size_t portion, const char *expected)
 {
     tg_progress_t progress;
     size_t at, n, len;
-    tg_buf_t json = HELP_BUF;
+    HELP_BUFFER(json);
     int has_risen;
 
     tg_progress_init(&progress);
@@ -32,7 +32,6 @@ test_progress_is(const char *input, size_t portion, const char *expected)
         CU_FAIL("another line");
     }
 
-    tg_buf_deinit(&json);
     tg_progress_deinit(&progress);
 }
 
@@ -83,13 +82,11 @@ static const struct {
 
 HELP_TEST(lines, "valid and invalid lines")
 {
-    size_t i, portion;
+    size_t portion;
 
-    for (i = 0; i < HELP_COUNT(test_cases); i++) {
-        for (portion = 1; portion <= strlen(test_cases[i].input) + 1; portion++)
-        {
-            test_progress_is(test_cases[i].input, portion,
-                             test_cases[i].expected);
+    HELP_EACH(item, test_cases) {
+        for (portion = 1; portion <= strlen(item->input) + 1; portion++) {
+            test_progress_is(item->input, portion, item->expected);
         }
     }
 }
@@ -102,7 +99,7 @@ test_line_of(size_t len, size_t portion, const char *expected)
     static const char tail[] = "\"}";
     tg_progress_t progress;
     size_t at, n;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_progress_init(&progress);
     tg_buf_append_cstr(&text, head);
@@ -122,19 +119,17 @@ test_line_of(size_t len, size_t portion, const char *expected)
     CU_ASSERT(memcmp(progress.last, expected, strlen(expected)) == 0);
     CU_ASSERT(progress.line.cap <= 2 * TG_PROGRESS_LINE_MAX);
     CU_ASSERT(tg_progress_feed(&progress, "{\"progress\":2}\n", 15));
-    tg_buf_deinit(&text);
     tg_progress_deinit(&progress);
 }
 
 HELP_TEST(long_lines, "long")
 {
     static const size_t portions[] = { 1000, 65535, 65536, 65537, 1 << 20 };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(portions); i++) {
-        test_line_of(TG_PROGRESS_LINE_MAX, portions[i], "1");
-        test_line_of(TG_PROGRESS_LINE_MAX + 1, portions[i], "");
-        test_line_of(10 * TG_PROGRESS_LINE_MAX, portions[i], "");
+    HELP_EACH(portion, portions) {
+        test_line_of(TG_PROGRESS_LINE_MAX, *portion, "1");
+        test_line_of(TG_PROGRESS_LINE_MAX + 1, *portion, "");
+        test_line_of(10 * TG_PROGRESS_LINE_MAX, *portion, "");
     }
 }
 

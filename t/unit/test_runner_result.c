@@ -53,7 +53,7 @@ HELP_TEST(in_steps, "a result of 100,000 blocks is written in many small steps")
     static const char block[] = "{\"type\":\"text\",\"text\":\"\"},";
     tg_output_response_t answer;
     tg_str_t result;
-    tg_buf_t raw = HELP_BUF;
+    HELP_BUFFER(raw);
     tg_run_stats_t ran;
     size_t i, n;
 
@@ -95,5 +95,4 @@ HELP_TEST(in_steps, "a result of 100,000 blocks is written in many small steps")
                      "t: The output is not one valid JSON value. It begins: ")
               != NULL);
     tg_output_response_end(&answer);
-    tg_buf_deinit(&raw);
 }

@@ -20,14 +20,13 @@ HELP_TEST(ids, "only valid ids are accepted")
     };
     char room[32];
     tg_buf_t buf;
-    size_t i;
 
     CU_ASSERT(tg_task_parse_id(TG_STR("task-0000")) == 0);
     CU_ASSERT(tg_task_parse_id(TG_STR("task-0012")) == 12);
     CU_ASSERT(tg_task_parse_id(TG_STR("task-12345")) == 12345);
 
-    for (i = 0; i < HELP_COUNT(wrong); i++) {
-        CU_ASSERT(tg_task_parse_id(tg_str_from_cstr(wrong[i])) == -1);
+    HELP_EACH(row, wrong) {
+        CU_ASSERT(tg_task_parse_id(tg_str_from_cstr(*row)) == -1);
     }
 
     buf = tg_buf_make_fixed(room, sizeof(room));
@@ -38,7 +37,6 @@ HELP_TEST(ids, "only valid ids are accepted")
 HELP_TEST(order, "by priority and age, of agents with free slots")
 {
     static const int64_t order[] = { 3, 1, 5, 0, 4, 2 };
-    size_t i;
 
     test_fresh("order");
     CU_ASSERT(test_claim("a") == -TG_END);
@@ -50,8 +48,8 @@ HELP_TEST(order, "by priority and age, of agents with free slots")
     CU_ASSERT(test_submit("b", 5, "5") == 5);
     CU_ASSERT(test_submit("c", 99, "6") == 6);
 
-    for (i = 0; i < HELP_COUNT(order); i++) {
-        CU_ASSERT(test_claim("ab") == order[i]);
+    HELP_EACH(row, order) {
+        CU_ASSERT(test_claim("ab") == *row);
     }
 
     CU_ASSERT(test_claim("ab") == -TG_END);
@@ -325,7 +323,7 @@ test_owner_query_is(tg_store_op_t op, const char *owner, tg_str_t agent,
 {
     tg_store_query_t query;
     tg_json_cursor_t each;
-    tg_buf_t ids = HELP_BUF;
+    HELP_BUFFER(ids);
     tg_str_t task, id;
 
     test_begin(&query, op);
@@ -348,7 +346,6 @@ test_owner_query_is(tg_store_op_t op, const char *owner, tg_str_t agent,
     }
 
     help_eq(tg_buf_view(&ids), pattern, file, line);
-    tg_buf_deinit(&ids);
     tg_store_query_deinit(&query);
 }
 
@@ -498,12 +495,11 @@ HELP_TEST(fifos, "a FIFO in the place of a file is refused at once")
 {
     static const char *const names[] = { "fifo", "fifo-wal", "fifo-shm",
                                          "fifo-journal" };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(names); i++) {
-        CU_ASSERT_FATAL(mkfifo(help_path(names[i]), 0600) == 0);
+    HELP_EACH(name, names) {
+        CU_ASSERT_FATAL(mkfifo(help_path(*name), 0600) == 0);
         test_refused("fifo", "is a FIFO; a task store must be a regular file");
-        (void) unlink(help_path(names[i]));
+        (void) unlink(help_path(*name));
     }
 
     CU_ASSERT_FATAL(symlink("elsewhere", help_path("link")) == 0);

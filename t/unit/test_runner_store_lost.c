@@ -3,8 +3,6 @@
 
 #include "tasks/store/tg_store_pg.h"
 
-#include <stdlib.h>
-
 static tg_store_t *test_store;
 static unsigned test_nanswers;
 static unsigned test_nclosed;

@@ -7,8 +7,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -122,18 +120,17 @@ HELP_TEST(lines, "lines")
         { "a", 1 }, { "b\n", 1 }, { "c\nd", 3 }, { "e", 3 }, { "\n\n", 4 }
     };
     tg_stored_output_t stored_output;
-    size_t i;
 
     begin();
     CU_ASSERT_FATAL(
         tg_stored_output_create(&stored_output, &output_store, "1", 1 << 24)
         == 0);
 
-    for (i = 0; i < HELP_COUNT(pieces); i++) {
-        CU_ASSERT(tg_stored_output_write(&stored_output, pieces[i].data,
-                                         strlen(pieces[i].data))
+    HELP_EACH(piece, pieces) {
+        CU_ASSERT(tg_stored_output_write(&stored_output, piece->data,
+                                         strlen(piece->data))
                   == 0);
-        CU_ASSERT(stored_output.lines == pieces[i].lines);
+        CU_ASSERT(stored_output.lines == piece->lines);
     }
 
     tg_stored_output_close(&stored_output);
@@ -354,11 +351,9 @@ HELP_TEST(pages, "pages")
           "the search with \"line\": 3",
           TG_OK },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        CU_ASSERT(page_is(&cases[i].query, cases[i].page, cases[i].remark)
-                  == cases[i].rc);
+    HELP_EACH(item, cases) {
+        CU_ASSERT(page_is(&item->query, item->page, item->remark) == item->rc);
     }
 }
 

@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -480,16 +479,15 @@ HELP_TEST(signals, "no program ignores, blocks or handles a signal")
     char text[256];
     int pair[2], status;
     ssize_t n;
-    size_t i;
     pid_t pid;
 
-    for (i = 0; i < HELP_COUNT(refused); i++) {
+    HELP_EACH(row, refused) {
         CU_ASSERT_FATAL(pipe(pair) == 0);
         pid = fork();
         CU_ASSERT_FATAL(pid != -1);
 
         if (pid == 0) {
-            _exit(test_signals_of(refused[i], pair[1]));
+            _exit(test_signals_of(*row, pair[1]));
         }
 
         close(pair[1]);

@@ -34,19 +34,19 @@ HELP_TEST(cut, "long names and values are cut between characters")
     static const char *const pieces[] = { "é", "😀", "x😀", "\\u0001", "\\n" };
     tg_str_t error;
     test_t test;
-    size_t i, k;
+    size_t k;
 
-    for (i = 0; i < HELP_COUNT(pieces); i++) {
+    HELP_EACH(piece, pieces) {
         test_init(&test,
                   "{\"additionalProperties\":{\"additionalProperties\":"
                   "{\"enum\":[\"y\",7]}},\"propertyNames\":true}",
                   NULL);
         tg_buf_append_cstr(&test.instance, "{\"");
-        test_repeat(&test.instance, pieces[i], 500);
+        test_repeat(&test.instance, *piece, 500);
         tg_buf_append_cstr(&test.instance, "\":{\"/~");
-        test_repeat(&test.instance, pieces[i], 500);
+        test_repeat(&test.instance, *piece, 500);
         tg_buf_append_cstr(&test.instance, "\":\"a");
-        test_repeat(&test.instance, pieces[i], 500);
+        test_repeat(&test.instance, *piece, 500);
         tg_buf_append_cstr(&test.instance, "\"}}");
         test_expect(&test, TG_INVALID, NULL);
         error = tg_buf_view(&test.error);
@@ -138,13 +138,12 @@ test_refuse_schema(const char *text, const tg_schema_options_t *options,
                    const char *expected)
 {
     tg_schema_t *schema;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
 
     schema = test_compile(tg_alloc_libc(), text, options, &error);
     CU_ASSERT_PTR_NULL(schema);
     HELP_EQ(tg_buf_view(&error), expected);
     tg_schema_free(schema);
-    tg_buf_deinit(&error);
 }
 
 HELP_TEST(schema_budgets, "budgets of a schema")

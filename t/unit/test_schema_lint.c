@@ -15,7 +15,7 @@ test_on_warning(void *ctx, tg_str_t remark)
 static void
 test_warnings(const char *schema, const char *expected)
 {
-    tg_buf_t all = HELP_BUF;
+    HELP_BUFFER(all);
 
     CU_ASSERT(tg_schema_lint(tg_str_from_cstr(schema), test_on_warning, &all)
               == TG_OK);
@@ -24,8 +24,6 @@ test_warnings(const char *schema, const char *expected)
         test_report(schema, "", expected, tg_buf_view(&all));
         CU_FAIL("other remarks");
     }
-
-    tg_buf_deinit(&all);
 }
 
 HELP_TEST(remarks, "warnings")

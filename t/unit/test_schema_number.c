@@ -3,9 +3,6 @@
 
 #include "base/tg_number.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static tg_number_t
 test_parse(const char *text)
 {
@@ -76,15 +73,14 @@ HELP_TEST(integers, "whole numbers")
                                           "15e-1",  "1e-400", "123.456e2",
                                           "10.01e1" };
     tg_number_t number;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(whole); i++) {
-        number = test_parse(whole[i]);
+    HELP_EACH(row, whole) {
+        number = test_parse(*row);
         CU_ASSERT(tg_number_is_integer(&number));
     }
 
-    for (i = 0; i < HELP_COUNT(others); i++) {
-        number = test_parse(others[i]);
+    HELP_EACH(other, others) {
+        number = test_parse(*other);
         CU_ASSERT(!tg_number_is_integer(&number));
     }
 }
@@ -137,17 +133,17 @@ HELP_TEST(sizes, "sizes")
     };
     static const char *const invalid[] = { "-1", "0.5", "1e-3", "-1e9" };
     tg_number_t number;
-    size_t i, size;
+    size_t size;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        number = test_parse(rows[i].text);
+    HELP_EACH(row, rows) {
+        number = test_parse(row->text);
         size = 99;
         CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_OK);
-        CU_ASSERT_EQUAL(size, rows[i].size);
+        CU_ASSERT_EQUAL(size, row->size);
     }
 
-    for (i = 0; i < HELP_COUNT(invalid); i++) {
-        number = test_parse(invalid[i]);
+    HELP_EACH(row, invalid) {
+        number = test_parse(*row);
         CU_ASSERT_EQUAL(tg_number_to_size(&number, &size), TG_INVALID);
     }
 }
@@ -158,10 +154,9 @@ HELP_TEST(range, "exponents out of range")
                                           "-1e-1000000000000001",
                                           "1e99999999999999999999999999" };
     tg_number_t number;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(beyond); i++) {
-        CU_ASSERT_EQUAL(tg_number_parse(tg_str_from_cstr(beyond[i]), &number),
+    HELP_EACH(row, beyond) {
+        CU_ASSERT_EQUAL(tg_number_parse(tg_str_from_cstr(*row), &number),
                         TG_LIMIT);
     }
 

@@ -11,16 +11,15 @@ HELP_TEST(cut, "cut off")
         "|(?<=\\k<n>)\\cA\\x41)$\\p{Script=Greek}";
     const char *why;
     unsigned weight;
-    tg_buf_t out;
     char *copy;
     size_t i;
 
     for (i = 0; i < sizeof(text); i++) {
-        tg_buf_init(&out, tg_alloc_libc());
+        HELP_BUFFER(out);
+
         copy = help_copy(tg_str(text, i));
         (void) tg_pattern_translate(tg_str(copy, i), &out, &weight, &why);
         free(copy);
-        tg_buf_deinit(&out);
     }
 }
 
@@ -41,22 +40,19 @@ HELP_TEST(weights, "a pattern's weight: the characters between two callouts")
     };
     unsigned weight;
     const char *why;
-    tg_buf_t out;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        tg_buf_init(&out, tg_alloc_libc());
+    HELP_EACH(row, rows) {
+        HELP_BUFFER(out);
+
         weight = 0;
-        CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_from_cstr(rows[i].pattern),
+        CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_from_cstr(row->pattern),
                                              &out, &weight, &why),
                         TG_OK);
 
-        if (weight != rows[i].weight) {
-            printf("\n    %s: %u", rows[i].pattern, weight);
+        if (weight != row->weight) {
+            printf("\n    %s: %u", row->pattern, weight);
             CU_FAIL("another weight");
         }
-
-        tg_buf_deinit(&out);
     }
 }
 

@@ -8,8 +8,6 @@
 #include "schema/tg_pattern.h"
 #include "schema/pcre2/tg_pcre2.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define TEST_LIMIT 10000
@@ -208,18 +206,17 @@ HELP_TEST(explosions, "explosions")
     double start;
     char text[64];
     void *regex;
-    size_t i;
 
     memset(text, 'a', sizeof(text));
     text[sizeof(text) - 1] = '!';
 
-    for (i = 0; i < HELP_COUNT(patterns); i++) {
-        regex = test_compile(patterns[i]);
+    HELP_EACH(pattern, patterns) {
+        regex = test_compile(*pattern);
         start = test_seconds();
 
         if (test_match(regex, tg_str(text, sizeof(text)), TEST_LIMIT)
             != TG_LIMIT) {
-            printf("\n    %s\n", patterns[i]);
+            printf("\n    %s\n", *pattern);
             CU_FAIL("see above");
         }
 
@@ -283,24 +280,22 @@ HELP_TEST(mistakes, "an error of PCRE2 has a message and leaves nothing")
         "[b-a]",
     };
     const tg_schema_regex_engine_t *hooks;
-    tg_buf_t error;
     double start;
     void *regex;
-    size_t i;
 
     hooks = tg_pcre2_get_engine();
 
-    for (i = 0; i < HELP_COUNT(patterns); i++) {
-        tg_buf_init(&error, tg_alloc_libc());
+    HELP_EACH(pattern, patterns) {
+        HELP_BUFFER(error);
+
         regex = &error;
         start = test_seconds();
-        CU_ASSERT_EQUAL(hooks->compile(NULL, tg_str_from_cstr(patterns[i]),
-                                       &regex, &error),
+        CU_ASSERT_EQUAL(hooks->compile(NULL, tg_str_from_cstr(*pattern), &regex,
+                                       &error),
                         TG_INVALID);
         CU_ASSERT(test_seconds() - start < 1);
         CU_ASSERT(error.len > 10);
         CU_ASSERT_PTR_EQUAL(regex, &error);
-        tg_buf_deinit(&error);
     }
 
     hooks->free(NULL, NULL);
@@ -314,7 +309,7 @@ test_schema(const char *text, const char *instance, int rc, const char *said)
     tg_schema_validator_t *validator;
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
     double start;
 
     memset(&options, 0, sizeof(options));
@@ -331,7 +326,6 @@ test_schema(const char *text, const char *instance, int rc, const char *said)
     HELP_EQ(tg_buf_view(&error), said);
     tg_schema_free(schema);
     tg_schema_validator_free(validator);
-    tg_buf_deinit(&error);
 }
 
 HELP_TEST(schemas, "schemas")
@@ -375,11 +369,10 @@ HELP_TEST(begins, "possible first characters of a matching text")
         { "^a|b", 1 },     { "[a-z]+", 1 },       { "a$", 1 },
         { "(", 1 },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         CU_ASSERT_EQUAL(tg_pcre2_can_match_prefix(
-                            tg_str_from_cstr(rows[i].pattern), TG_STR("-")),
-                        rows[i].may_begin);
+                            tg_str_from_cstr(row->pattern), TG_STR("-")),
+                        row->may_begin);
     }
 }

@@ -102,19 +102,18 @@ HELP_TEST(integers, "integer properties")
         { "{}", 0 },
         { "true", 0 },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         CU_ASSERT_EQUAL(
-            tg_schema_query_is_integer(tg_str_from_cstr(rows[i].schema),
-                                       tg_str_from_cstr(rows[i].schema)),
-            rows[i].is_integer);
+            tg_schema_query_is_integer(tg_str_from_cstr(row->schema),
+                                       tg_str_from_cstr(row->schema)),
+            row->is_integer);
     }
 }
 
 HELP_TEST(bound, "a query is bounded")
 {
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     tg_str_t value;
     int i;
 
@@ -129,5 +128,4 @@ HELP_TEST(bound, "a query is bounded")
     CU_ASSERT(tg_schema_query_keyword(tg_buf_view(&text), tg_buf_view(&text),
                                       "type", &value)
               == TG_MISSING);
-    tg_buf_deinit(&text);
 }

@@ -89,21 +89,19 @@ HELP_TEST(steps, "steps")
         { id, "{}", 19900, "]}" },
     };
     tg_schema_quota_t quota;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
+    HELP_EACH(row, rows) {
         quota = test_account();
         quota.schema_max = SIZE_MAX;
         quota.memory_max = SIZE_MAX;
-        CU_ASSERT_PTR_NULL(test_of_parts(&quota, rows[i].start, rows[i].part,
-                                         rows[i].n, rows[i].end,
-                                         TEST_MANY_STEPS));
+        CU_ASSERT_PTR_NULL(test_of_parts(&quota, row->start, row->part, row->n,
+                                         row->end, TEST_MANY_STEPS));
         CU_ASSERT_EQUAL(quota.steps, TEST_STEPS);
         CU_ASSERT_EQUAL(quota.memory, 0);
 
         /* With some of them it is a usual schema. */
-        tg_schema_free(test_of_parts(&quota, rows[i].start, rows[i].part, 20,
-                                     rows[i].end, ""));
+        tg_schema_free(
+            test_of_parts(&quota, row->start, row->part, 20, row->end, ""));
         CU_ASSERT(quota.steps > 0 && quota.steps < TEST_STEPS / 2);
         CU_ASSERT_EQUAL(quota.memory, 0);
     }
@@ -164,7 +162,7 @@ HELP_TEST(others, "errors and lack of memory have their own results")
 {
     tg_schema_quota_t quota;
     tg_schema_options_t options;
-    tg_buf_t error = HELP_BUF;
+    HELP_BUFFER(error);
 
     quota = test_account();
     CU_ASSERT_PTR_NULL(test_of_parts(&quota, "{\"type\":[", "\"x%\"", 1, "]}",
@@ -178,5 +176,4 @@ HELP_TEST(others, "errors and lack of memory have their own results")
         test_compile(tg_alloc_libc(), "{\"pattern\":\"a\"}", &options, &error));
     CU_ASSERT_EQUAL(error.len, 0);
     CU_ASSERT_EQUAL(quota.memory, 0);
-    tg_buf_deinit(&error);
 }

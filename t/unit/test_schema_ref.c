@@ -22,12 +22,11 @@ HELP_TEST(loops, "loops")
                                "descending into the value, which never ends";
     tg_schema_t *schema;
     tg_str_t got;
-    tg_buf_t error;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        tg_buf_init(&error, tg_alloc_libc());
-        schema = test_compile(tg_alloc_libc(), rows[i], NULL, &error);
+    HELP_EACH(row, rows) {
+        HELP_BUFFER(error);
+
+        schema = test_compile(tg_alloc_libc(), *row, NULL, &error);
         got = tg_buf_view(&error);
         CU_ASSERT_PTR_NULL(schema);
 
@@ -38,7 +37,6 @@ HELP_TEST(loops, "loops")
 
         HELP_EQ(got, text);
         tg_schema_free(schema);
-        tg_buf_deinit(&error);
     }
 }
 
@@ -114,13 +112,12 @@ static int
 test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
     static char text[1024];
-    size_t i;
 
     ++*(int *) ctx;
 
-    for (i = 0; i < HELP_COUNT(test_documents); i++) {
-        if (tg_str_eq(uri, tg_str_from_cstr(test_documents[i].uri))) {
-            (void) snprintf(text, sizeof(text), "%s", test_documents[i].text);
+    HELP_EACH(document, test_documents) {
+        if (tg_str_eq(uri, tg_str_from_cstr(document->uri))) {
+            (void) snprintf(text, sizeof(text), "%s", document->text);
             *raw = tg_str_from_cstr(text);
             return TG_OK;
         }

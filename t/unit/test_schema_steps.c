@@ -17,12 +17,11 @@ HELP_TEST(explosion, "patterns that explode")
     };
     tg_schema_options_t options;
     test_t test;
-    size_t i;
 
     options = test_options();
 
-    for (i = 0; i < HELP_COUNT(schemas); i++) {
-        test_init(&test, schemas[i], &options);
+    HELP_EACH(schema, schemas) {
+        test_init(&test, *schema, &options);
         tg_buf_append_char(&test.instance, '"');
         test_repeat(&test.instance, "ab", 5);
         test_repeat(&test.instance, "a", 60);
@@ -75,12 +74,11 @@ HELP_TEST(quadratic, "quadratic searches")
     };
     tg_schema_options_t options;
     test_t test;
-    size_t i;
 
     options = test_options();
 
-    for (i = 0; i < HELP_COUNT(schemas); i++) {
-        test_init(&test, schemas[i], &options);
+    HELP_EACH(schema, schemas) {
+        test_init(&test, *schema, &options);
         test_fill(&test, "\"", "xxxxxxxxxx", 30000, "\"");
         test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
         test_deinit(&test);
@@ -175,18 +173,17 @@ HELP_TEST(bytes, "reading bytes costs, each time: at least a step per 16 bytes")
     uint64_t spent;
     tg_buf_t schema;
     test_t test;
-    size_t i;
 
     options = test_options();
     options.is_format_asserted = 1;
     options.max_steps = UINT64_C(1) << 40;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        schema = test_hundred(rows[i].rule);
+    HELP_EACH(row, rows) {
+        schema = test_hundred(row->rule);
         test_init(&test, schema.data, &options);
         tg_buf_deinit(&schema);
-        test_fill(&test, rows[i].start, rows[i].part,
-                  TEST_MANY_BYTES / strlen(rows[i].part), rows[i].end);
+        test_fill(&test, row->start, row->part,
+                  TEST_MANY_BYTES / strlen(row->part), row->end);
         spent = 0;
         tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
@@ -232,15 +229,15 @@ HELP_TEST(similar, "similar texts")
                                           "abcd", "abcdefg", "abcdefghijkl" };
     uint64_t spent;
     test_t test;
-    size_t i, k;
+    size_t k;
 
-    for (i = 0; i < HELP_COUNT(starts); i++) {
+    HELP_EACH(start, starts) {
         test_init(&test, "{\"uniqueItems\":true}", NULL);
         tg_buf_append_char(&test.instance, '[');
 
         for (k = 1000; k < 10000; k++) {
             tg_buf_append_cstr(&test.instance, k != 1000 ? ",\"" : "\"");
-            tg_buf_append_cstr(&test.instance, starts[i]);
+            tg_buf_append_cstr(&test.instance, *start);
             tg_buf_append_uint(&test.instance, k);
             tg_buf_append_char(&test.instance, '"');
         }
@@ -305,16 +302,15 @@ HELP_TEST(prices, "values that take more than being skipped cost more steps")
     };
     uint64_t spent;
     test_t test;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_init(&test, rows[i].schema, NULL);
-        test_array(&test, rows[i].part, 1000);
+    HELP_EACH(row, rows) {
+        test_init(&test, row->schema, NULL);
+        test_array(&test, row->part, 1000);
         spent = 0;
         tg_schema_validator_set_frame(test.validator, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
-        CU_ASSERT(spent >= 1000 * rows[i].steps);
-        CU_ASSERT(spent < 1000 * (rows[i].steps + 6));
+        CU_ASSERT(spent >= 1000 * row->steps);
+        CU_ASSERT(spent < 1000 * (row->steps + 6));
         test_deinit(&test);
     }
 }
@@ -342,13 +338,11 @@ HELP_TEST(largest, "the largest instances")
         { TEST_LETTERS, "\"h\"", 2450000, TG_LIMIT },
     };
     test_t test;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_init(&test, rows[i].schema, NULL);
-        test_array(&test, rows[i].part, rows[i].n);
-        test_expect(&test, rows[i].rc,
-                    rows[i].rc == TG_OK ? "" : TEST_STEPS_LIMIT);
+    HELP_EACH(row, rows) {
+        test_init(&test, row->schema, NULL);
+        test_array(&test, row->part, row->n);
+        test_expect(&test, row->rc, row->rc == TG_OK ? "" : TEST_STEPS_LIMIT);
         test_deinit(&test);
     }
 }

@@ -3,19 +3,16 @@
 
 #include "schema/tg_uri.h"
 
-#include <stdlib.h>
-
 static void
 test_resolve(const char *base_text, const char *text, const char *expected)
 {
     tg_uri_t base, reference;
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(base_text), &base), TG_OK);
     CU_ASSERT_EQUAL(tg_uri_parse(tg_str_from_cstr(text), &reference), TG_OK);
     tg_uri_resolve(&base, &reference, &out);
     HELP_EQ(tg_buf_view(&out), expected);
-    tg_buf_deinit(&out);
 }
 
 HELP_TEST(examples, "examples of the RFC, without fragments")
@@ -53,10 +50,9 @@ HELP_TEST(examples, "examples of the RFC, without fragments")
         { "g?y/../x", "http://a/b/c/g?y/../x" },
         { "HTTP://A/%7Eb", "http://a/%7Eb" },
     };
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        test_resolve("http://a/b/c/d;p?q", rows[i][0], rows[i][1]);
+    HELP_EACH(row, rows) {
+        test_resolve("http://a/b/c/d;p?q", (*row)[0], (*row)[1]);
     }
 
     test_resolve("http://a", "g", "http://a/g");
@@ -105,11 +101,10 @@ HELP_TEST(invalid, "invalid URIs")
     };
     tg_uri_t uri;
     char *copy;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(rows); i++) {
-        copy = help_copy(tg_str_from_cstr(rows[i]));
-        CU_ASSERT_EQUAL(tg_uri_parse(tg_str(copy, strlen(rows[i])), &uri),
+    HELP_EACH(row, rows) {
+        copy = help_copy(tg_str_from_cstr(*row));
+        CU_ASSERT_EQUAL(tg_uri_parse(tg_str(copy, strlen(*row)), &uri),
                         TG_INVALID);
         free(copy);
     }
@@ -119,12 +114,11 @@ HELP_TEST(invalid, "invalid URIs")
 
 HELP_TEST(decoded, "decoding")
 {
-    tg_buf_t out = HELP_BUF;
+    HELP_BUFFER(out);
 
     CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("")), TG_OK);
     CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("%24a%C3%a9%2525")),
                     TG_OK);
     HELP_EQ(tg_buf_view(&out), "$aé%25");
     CU_ASSERT_EQUAL(tg_uri_append_decoded(&out, TG_STR("%FF")), TG_INVALID);
-    tg_buf_deinit(&out);
 }

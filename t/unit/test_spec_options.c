@@ -12,9 +12,8 @@
 HELP_TEST(inherit, "inheritance and JSON")
 {
     tg_exec_spec_t server, tool;
-    tg_buf_t json;
+    HELP_BUFFER(json);
 
-    tg_buf_init(&json, tg_alloc_libc());
     tg_spec_init(tg_exec_fields, &server);
     tg_spec_init(tg_exec_fields, &tool);
     tg_spec_write(tg_exec_fields, &tool, &json);
@@ -35,7 +34,6 @@ HELP_TEST(inherit, "inheritance and JSON")
     HELP_EQ(tg_buf_view(&json),
             "{\"memory\":1048576,\"pids\":3,\"success\":[0,2],"
             "\"stderr\":\"drop\"}");
-    tg_buf_deinit(&json);
 }
 
 HELP_TEST(defaults, "defaults")
@@ -78,7 +76,7 @@ HELP_TEST(parameters, "parameters of a directive")
 {
     tg_output_spec_t server, tool;
     tg_spill_spec_t stream, spill;
-    tg_buf_t json;
+    HELP_BUFFER(json);
 
     tg_spec_init(tg_output_fields, &server);
     tg_spec_init(tg_output_fields, &tool);
@@ -108,11 +106,9 @@ HELP_TEST(parameters, "parameters of a directive")
     CU_ASSERT(spill.keep_ms == 11);
 
     /* Not all members are JSON. */
-    tg_buf_init(&json, tg_alloc_libc());
     tg_json_begin_object(&json);
     tg_spec_write(tg_output_fields, &tool, &json);
     HELP_EQ(tg_buf_view(&json), "{\"max_output\":20");
-    tg_buf_deinit(&json);
 }
 
 static void

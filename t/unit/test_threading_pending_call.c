@@ -243,7 +243,7 @@ HELP_TEST(values, "progress as JSON")
 {
     tg_pending_call_progress_t progress = { 3, 0, NULL };
     tg_progress_values_t values;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     tg_progress_values_write_json(&progress, &text, &values);
     HELP_EQ(values.progress, "3");
@@ -256,7 +256,6 @@ HELP_TEST(values, "progress as JSON")
     HELP_EQ(values.total, "10");
     HELP_EQ(values.message, "\"a \\\"b\\\"\"");
     tg_thread_message_free(progress.message);
-    tg_buf_deinit(&text);
 }
 
 /* --- many threads --- */

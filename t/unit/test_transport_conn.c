@@ -2,8 +2,6 @@
 #include "transport_host.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -443,7 +441,7 @@ HELP_TEST(failed_out, "an incomplete output must never be sent")
 HELP_TEST(written, "counting of output")
 {
     test_end_t end;
-    tg_buf_t got = HELP_BUF;
+    HELP_BUFFER(got);
     size_t size;
     ssize_t n;
     int fd;
@@ -465,7 +463,6 @@ HELP_TEST(written, "counting of output")
     }
 
     CU_ASSERT(test_is_text(&got, size));
-    tg_buf_deinit(&got);
     close(fd);
     CU_ASSERT(host_until(&end.is_closed));
     test_end_deinit(&end);
@@ -507,7 +504,7 @@ HELP_TEST(slices, "floods are served in slices")
 {
     test_end_t floods[2], light;
     int fds[2], fd, i, n;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
 
     test_text(&text, 100000);
 
@@ -543,13 +540,12 @@ HELP_TEST(slices, "floods are served in slices")
     CU_ASSERT(host_until(&light.is_closed));
     close(fd);
     test_end_deinit(&light);
-    tg_buf_deinit(&text);
 }
 
 HELP_TEST(slice_closed, "a connection that waits for its slice can be closed")
 {
     test_end_t end;
-    tg_buf_t text = HELP_BUF;
+    HELP_BUFFER(text);
     int fd;
 
     fd = test_pair(&end, &test_ops);
@@ -566,5 +562,4 @@ HELP_TEST(slice_closed, "a connection that waits for its slice can be closed")
     CU_ASSERT(end.nserved == 1);
     close(fd);
     test_end_deinit(&end);
-    tg_buf_deinit(&text);
 }

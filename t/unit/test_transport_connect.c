@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -220,21 +219,19 @@ HELP_TEST(written, "valid syntax")
     tg_uv_tls_options_t none;
     char why[TG_UV_ERROR_SIZE];
     tg_uv_endpoint_t endpoint;
-    size_t i;
 
     memset(&none, 0, sizeof(none));
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        CU_ASSERT(tg_uv_endpoint_parse(&endpoint, cases[i].text, &none, why)
+    HELP_EACH(item, cases) {
+        CU_ASSERT(tg_uv_endpoint_parse(&endpoint, item->text, &none, why)
                   == TG_OK);
-        CU_ASSERT((endpoint.port == NULL) == (cases[i].port == NULL));
-        CU_ASSERT(tg_uv_address_is_path(cases[i].text)
-                  == (endpoint.port == NULL));
+        CU_ASSERT((endpoint.port == NULL) == (item->port == NULL));
+        CU_ASSERT(tg_uv_address_is_path(item->text) == (endpoint.port == NULL));
         CU_ASSERT(endpoint.tls == NULL);
 
         if (endpoint.port != NULL) {
-            CU_ASSERT_STRING_EQUAL(endpoint.host, cases[i].host);
-            CU_ASSERT_STRING_EQUAL(endpoint.port, cases[i].port);
+            CU_ASSERT_STRING_EQUAL(endpoint.host, item->host);
+            CU_ASSERT_STRING_EQUAL(endpoint.port, item->port);
         }
     }
 }
@@ -260,13 +257,12 @@ HELP_TEST(wrong, "invalid syntax")
     };
     char why[TG_UV_ERROR_SIZE];
     tg_uv_endpoint_t endpoint;
-    size_t i;
 
-    for (i = 0; i < HELP_COUNT(cases); i++) {
-        CU_ASSERT(tg_uv_endpoint_parse(&endpoint, cases[i].text,
-                                       &cases[i].options, why)
-                  == TG_INVALID);
-        CU_ASSERT(strstr(why, cases[i].why) != NULL);
+    HELP_EACH(item, cases) {
+        CU_ASSERT(
+            tg_uv_endpoint_parse(&endpoint, item->text, &item->options, why)
+            == TG_INVALID);
+        CU_ASSERT(strstr(why, item->why) != NULL);
         tg_uv_endpoint_free(&endpoint);
     }
 }

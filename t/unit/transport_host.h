@@ -7,7 +7,6 @@
 #include "transport/tg_transport.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 #define HOST_DEADLINE_MS 120000
 
