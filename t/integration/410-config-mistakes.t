@@ -527,16 +527,9 @@ $tg->file('half.json', qq({"title":"caf\xc3\xa9",\n  "type":"object" "));
 
 sub check {
     my ($name, $pattern, $body, %option) = @_;
-    my $text = $tg->conf_text($body, %option);
-    my $file = $tg->dir . '/test.conf';
-    my $line = grep {1} (split /^/, substr $text, 0, 1 + index $text, '#!');
-    my ($status, $out) = $tg->test_conf($body, %option);
     my $dir = $tg->dir;
     $pattern =~ s/%%DIR%%/$dir/;
-    isnt $status, 0, "$name is found";
-    my ($said) = grep { $_ =~ $pattern } split /\n/, $out;
-    ok defined $said, "$name is explained" or diag $out;
-    like $said // $out, qr/ in \Q$file\E:$line$/, "$name has a place";
+    $tg->conf_fails($body, $pattern, $name, %option);
 }
 
 # Files that nginx -t itself writes.
@@ -568,9 +561,7 @@ for my $late (
     ],
 ) {
     my ($name, $pattern, $body) = @$late;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "$name is found";
-    like $out, $pattern, "$name is explained";
+    $tg->conf_fails($body, $pattern, $name);
 }
 
 # In an included file, the error names that file.

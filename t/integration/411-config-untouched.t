@@ -29,9 +29,7 @@ sub accepts {
 
 sub refuses {
     my ($name, $pattern, $body, %option) = @_;
-    my ($status, $out) = $tg->test_conf($body, %option);
-    isnt $status, 0, "$name is found";
-    like $out, $pattern, "$name is explained";
+    $tg->conf_fails($body, $pattern, $name, %option);
 }
 
 # --- nginx -t alone -------------------------------------------------------

@@ -252,9 +252,7 @@ for my $case (
         qr/invalid parameter "3" in "trigger"; .*five fields in quotes/ ],
 ) {
     my ($body, $pattern) = @$case;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "$body: refused";
-    like $out, qr/\[emerg\].*$pattern/m, 'what to write';
+    $tg->conf_fails($body, qr/\[emerg\].*$pattern/m);
 }
 
 # Errors of NGINX, and warnings.

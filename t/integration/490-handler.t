@@ -39,10 +39,7 @@ for (
         qr/give it a "return" or an "exec".* or a "later" or a "grow"/ ],
     [ 'tool a { later 1 x; exec true; }', qr/"exec" directive is a second/ ],
 ) {
-    my ($config, $message) = @$_;
-    my ($status, $out) = $tg->test_conf($config);
-    isnt $status, 0, "refused: $config";
-    like $out, $message, 'with a message that knows it';
+    $tg->conf_fails(@$_);
 }
 my ($status, $out) = $tg->test_conf("tool_trace x.trace;\n" . body(1));
 like $out, qr/"tool_trace" .*without msgpack-c; .*libmsgpack-dev.*:\d+/,

@@ -56,9 +56,8 @@ for my $case (
     [ 'primes.so primes 1 2', 'it needs one argument, a number' ],
 ) {
     my ($library, $message) = @$case;
-    ($status, $out) = $tg->test_conf("tool a { library lib/$library; }");
-    isnt $status, 0, "$library: refused";
-    like $out, qr/refuses: \Q$message\E/, 'and why';
+    $tg->conf_fails("tool a { library lib/$library; }",
+        qr/refuses: \Q$message\E/);
 }
 
 $tg->conf($config)->start;

@@ -104,10 +104,7 @@ for (
     [ 'tool a { description x; }',
         qr/give it a "return" or an "exec"(?!.*"mcp_server")/ ],
 ) {
-    my ($config, $message) = @$_;
-    my ($status, $out) = $tg->test_conf($config);
-    isnt $status, 0, "refused: $config";
-    like $out, $message, 'with a message that says what to write';
+    $tg->conf_fails(@$_);
 }
 
 # None may be in `stream`; it may contain what is allowed.

@@ -247,9 +247,7 @@ for my $case (
         qr/NONESUCH/ ],
 ) {
     my ($name, $more, $why) = @$case;
-    my ($status, $out) = $tg->test_conf(tools($address, $more));
-    isnt $status, 0, "$name: refused";
-    like $out, $why, "$name: and why";
+    $tg->conf_fails(tools($address, $more), $why, $name);
 }
 my ($status, $out) =
     $tg->test_conf('tool a { return b; tool_pass_ssl on; }');

@@ -101,10 +101,8 @@ for my $case (
                 qr/"notify", which works with one backend/ ],
 ) {
     my ($pass, $stream, $why) = @$case;
-    my ($status, $out) =
-        $tg->test_conf("tool a { description x; $pass }", stream => $stream);
-    isnt $status, 0, "$pass: refused";
-    like $out, $why, 'and why';
+    $tg->conf_fails("tool a { description x; $pass }", $why, $pass,
+        stream => $stream);
 }
 
 done_testing;

@@ -111,14 +111,8 @@ my @mistakes = (
 for my $case (@mistakes) {
     my ($tool, $pattern) = @$case;
     my $body = "tool a {\n $tool" . ($tool =~ /\} #!/ ? '' : "\n}");
-    my ($head) = $tg->conf_text($body) =~ /\A(.*?)#!/s;
-    my $line = 1 + ($head =~ tr/\n//);
-    my ($status, $out) = $tg->test_conf($body);
-    $tool =~ s/\s+/ /g;
-    isnt $status, 0, "$tool is found";
-    like $out, $pattern, 'what it is, and what to write instead';
-    like $out, qr{ in \S+/test\.conf:$line$}m, 'where it is';
-    unlike $out, qr/abc/, 'and no secret' if $tool =~ /file=/;
+    my $out = $tg->conf_fails($body, $pattern);
+    unlike $out, qr/abc/, "no secret in the message" if $tool =~ /file=/;
 }
 
 # Valid directives, and strange ones.
@@ -158,9 +152,9 @@ SKIP: {
     skip 'for root only', 2 if $> != 0;
     my $nobody = Toolgate::Test->new(user => 'nobody');
     my $ca = $nobody->file('ca', "-----BEGIN CERTIFICATE-----\n", 0600);
-    ($status, $out) = $nobody->test_conf("tool a { $get ca_file $ca; }");
-    isnt $status, 0, 'certificates that the workers cannot read';
-    like $out, qr/"\S+ca" of "ca_file" cannot be read by/, 'and who cannot';
+    $nobody->conf_fails("tool a { $get ca_file $ca; }",
+        qr/"\S+ca" of "ca_file" cannot be read by/,
+        'certificates that the workers cannot read');
 }
 
 done_testing;

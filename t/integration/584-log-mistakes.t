@@ -33,13 +33,7 @@ my %log = (
         qr/is already used with another "buffer"/,
 );
 for my $text (sort keys %log) {
-    my ($status, $out) =
-        $tg->test_conf("tool_log $text; #!\ntool a { return 1; }");
-    isnt $status, 0, "tool_log $text";
-    like $out, $log{$text}, 'is explained';
-    my ($before) = split /#!/, slurp($tg->dir . '/test.conf');
-    my $line = 1 + $before =~ tr/\n//;
-    like $out, qr{/test\.conf:$line\b}, 'with its place';
+    $tg->conf_fails("tool_log $text; #!\ntool a { return 1; }", $log{$text});
 }
 
 my %format = (
@@ -54,10 +48,8 @@ my %format = (
     'a ${tool_arg_a.b}' => qr/cannot be logged; log the whole/,
 );
 for my $text (sort keys %format) {
-    my ($status, $out) = $tg->test_conf('tool a { return 1; }',
-        stream => "tool_log_format $text;\n");
-    isnt $status, 0, "tool_log_format $text";
-    like $out, $format{$text}, 'is explained';
+    $tg->conf_fails('tool a { return 1; }', $format{$text},
+        "tool_log_format $text", stream => "tool_log_format $text;\n");
 }
 
 # In a wrong block; a file may be used twice in the same way.

@@ -143,10 +143,7 @@ for my $case (
     [ 'tool a { http GET http://a/; query $x y; }', qr/invalid name "\$x"/ ],
     [ 'tool a { library $x; }',                  qr/without variables/ ],
 ) {
-    my ($text, $pattern) = @$case;
-    my ($status, $out) = $tg->test_conf($text);
-    isnt $status, 0, "$text is refused";
-    like $out, $pattern, 'with what to write';
+    $tg->conf_fails(@$case);
 }
 
 done_testing;

@@ -80,9 +80,7 @@ for my $block (
         [ 'credential=../x', qr/invalid credential/ ],
     ) {
         my ($value, $pattern) = @$case;
-        my ($status, $out) = $tg->test_conf(sprintf $block, $value);
-        isnt $status, 0, sprintf "$block is refused", $value;
-        like $out, $pattern, 'and why';
+        $tg->conf_fails(sprintf($block, $value), $pattern);
     }
 }
 

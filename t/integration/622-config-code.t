@@ -113,16 +113,10 @@ $tg->file('conf.d/maps.conf',
 
 for my $case (@code) {
     my ($line, $name, $remedy) = @$case;
-    my ($status, $out) = $tg->test_conf(
-        "tool a {\n description d;\n exec " . in_dir($line) . "; #!\n}",
-        stream => $stream);
-    isnt $status, 0, "$line is refused";
     my $said = qr/"exec" puts the caller's "[^"]+" into code that "(?:$name)"/;
-    like $out, qr/\[emerg\].*$said runs/, 'who runs it';
-    like $out, $remedy, 'what to write instead';
-    my $place = 1 + (() = ($tg->conf_text("tool a {\n description d;\n #!",
-                stream => $stream) =~ /\A(.*?)#!/s)[0] =~ /\n/g);
-    like $out, qr{ in \Q$dir\E/test\.conf:$place$}m, 'where it is';
+    $tg->conf_fails(
+        "tool a {\n description d;\n exec " . in_dir($line) . "; #!\n}",
+        [ qr/\[emerg\].*$said runs/, $remedy ], $line, stream => $stream);
 }
 
 # On arg lines, in tasks.
@@ -132,10 +126,9 @@ for my $body ("tool a { exec sh;\n arg -c;\n arg 'echo \$tool_arg_x' if=\$x; }",
     'task_agent a { exec sh -c "echo $task_prompt"; default; }',
     'task_agent a { exec env sh -c "ls $task_cwd"; default; }',
     'task_agent * { exec sh -c "ls $task_agent"; }') {
-    my ($status, $out) = $tg->test_conf($body,
+    $tg->conf_fails($body,
+        qr/puts the caller's "\$t\w+" into code that "sh" runs/, undef,
         stream => 'map $tool_arg_x $x { default 1; }');
-    isnt $status, 0, "$body is refused";
-    like $out, qr/puts the caller's "\$t\w+" into code that "sh" runs/, 'why';
 }
 
 # Allowed, without a warning.

@@ -134,21 +134,13 @@ for ("tool a { exec true; preview 2m; }",
     "tool a { exec true; preview 2k; max_output 1k; }",
     )
 {
-    my ($status, $out) = $tg->test_conf($_);
-    isnt $status, 0, "$_ is found";
-    like $out, qr/"a" has a "preview" that is larger than its "max_output", 1/,
-        'and explained';
+    $tg->conf_fails($_,
+        qr/"a" has a "preview" that is larger than its "max_output", 1/);
 }
 
 for my $mistake (@mistakes) {
     my ($name, $pattern, $body) = @$mistake;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "$name is found";
-    like $out, $pattern, "$name is explained";
-    my $conf = slurp($tg->dir . '/test.conf');
-    my ($before) = $conf =~ /\A(.*?)#!/s;
-    my $line = 1 + ($before =~ tr/\n//);
-    like $out, qr{test\.conf:$line$}m, "$name has its line";
+    $tg->conf_fails($body, $pattern, $name);
 }
 
 done_testing;

@@ -9,12 +9,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $agent = 'task_agent a { exec true; }';
 
-sub refused {
-    my ($body, $like, $what) = @_;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "refused: $what";
-    like $out, $like, "$what: it says why" or diag $out;
-}
+sub refused { return $tg->conf_fails(@_) }
 
 refused 'task_methods on;', qr/no "task_agent"; add one/,
     'methods without an agent';

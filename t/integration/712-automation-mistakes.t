@@ -11,12 +11,7 @@ my $agent = 'task_agent a { exec true; default; }';
 my $cron = 'trigger cron "0 3 * * *";';
 my $act = 'agent a "Do it.";';
 
-sub refused {
-    my ($body, $like, $what) = @_;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "refused: $what";
-    like $out, $like, "$what: it says why" or diag $out;
-}
+sub refused { return $tg->conf_fails(@_) }
 
 sub rule { return "$agent automation r { $_[0] }" }
 
@@ -197,11 +192,8 @@ for ([ { trigger => {} } => qr/trigger: needs a type/ ],
 {
     my ($more, $like) = @$_;
     file({ %rule, id => 'first' }, { %rule, %$more });
-    refused "$agent automation_file $dir/rules.json;", $like,
-        $json->encode($more);
-    my ($status, $out) = $tg->test_conf(
-        "$agent automation_file $dir/rules.json;");
-    like $out, qr/rule 1 of|rule "f"/, 'and which rule it is';
+    refused "$agent automation_file $dir/rules.json;",
+        [ $like, qr/rule 1 of|rule "f"/ ], $json->encode($more);
 }
 file(\%rule, \%rule);
 refused "$agent automation_file $dir/rules.json;",

@@ -16,10 +16,8 @@ my $rest = 'task_agent sh { exec sh -c $task_prompt; default; } '
 my $body = "task_store $uri password_file=$secret; $rest";
 
 sub refused {
-    my ($store, $like, $what) = @_;
-    my ($status, $out) = $tg->test_conf("task_store $store; $rest");
-    isnt $status, 0, "refused: $what";
-    like $out, $like, "$what: it says why" or diag $out;
+    my ($store, @expected) = @_;
+    $tg->conf_fails("task_store $store; $rest", @expected);
 }
 
 # --- mistakes

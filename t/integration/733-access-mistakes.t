@@ -17,15 +17,10 @@ for my $directive (qw(allow deny tool_allow tool_deny)) {
         my $body = $directive =~ /^tool/
             ? "$directive uid=$user $rule; #!\ntool a { return hi; }"
             : "tool a {\n $directive uid=$user $rule; #!\n return hi;\n}";
-        my ($head) = $tg->conf_text($body) =~ /\A(.*?)#!/s;
-        my $line = 1 + ($head =~ tr/\n//);
-        my ($status, $out) = $tg->test_conf($body);
-        isnt $status, 0, "$directive $rule is found";
         my $shown = $rule =~ tr/"//dr;
-        like $out, qr/invalid rule "\Q$shown\E" in "$directive"; $advice/,
-            "$directive $rule: what it is, and what to write instead";
-        like $out, qr{exists in \S+/test\.conf:$line$}m,
-            "$directive $rule: where it is";
+        $tg->conf_fails($body,
+            qr/invalid rule "\Q$shown\E" in "$directive"; $advice.* exists in /,
+            "$directive $rule");
     }
 }
 
@@ -37,10 +32,7 @@ for my $case (
         qr/invalid parameter "uid=root"/ ],
     )
 {
-    my ($body, $pattern) = @$case;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "$body is found";
-    like $out, $pattern, "$body is explained";
+    $tg->conf_fails(@$case);
 }
 
 # Names and numbers of all kinds are valid.

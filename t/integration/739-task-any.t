@@ -13,12 +13,7 @@ my $named = 'task_agent named { exec echo named $task_agent $task_prompt; '
     . 'default; }';
 my $more = 'task_agent coder-2 { exec echo own $task_agent $task_prompt; }';
 
-sub refused {
-    my ($body, $like, $what) = @_;
-    my ($status, $out) = $tg->test_conf($body);
-    isnt $status, 0, "refused: $what";
-    like $out, $like, "$what: it says why" or diag $out;
-}
+sub refused { return $tg->conf_fails(@_) }
 refused 'task_agent * { exec true; default; }',
     qr/"\*" cannot be the "default"/, 'a default without a name';
 refused 'task_agent * { exec true; } task_agent * { exec true; }',

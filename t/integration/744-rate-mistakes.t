@@ -16,25 +16,18 @@ for my $directive (qw(rate tool_rate)) {
         my $body = $directive =~ /^tool/
             ? "$directive $value; #!\ntool a { return hi; }"
             : "tool a {\n $directive $value; #!\n return hi;\n}";
-        my ($head) = $tg->conf_text($body) =~ /\A(.*?)#!/s;
-        my $line = 1 + ($head =~ tr/\n//);
-        my ($status, $out) = $tg->test_conf($body);
-        isnt $status, 0, "$directive $value is found";
-        like $out, qr/invalid "$directive"; write a rate per second or minute,/,
-            "$directive $value: what is wrong";
-        like $out, qr{"$directive 10r/s burst=5" or "$directive 30r/m"},
-            "$directive $value: what to write instead";
-        like $out, qr{"dry_run" and "log_level=" with info, notice, warn or},
-            "$directive $value: and behind it";
-        like $out, qr{ in \S+/test\.conf:$line$}m, "$directive $value: where";
+        $tg->conf_fails($body, [
+            qr/invalid "$directive"; write a rate per second or minute,/,
+            qr{"$directive 10r/s burst=5" or "$directive 30r/m"},
+            qr{"dry_run" and "log_level=" with info, notice, warn or},
+        ]);
     }
     my $twice = "$directive 1r/s;\n$directive 2r/s; #!\n";
-    my ($status, $out) = $tg->test_conf(
+    $tg->conf_fails(
         $directive =~ /^tool/
         ? "$twice tool a { return hi; }"
-        : "tool a { $twice return hi; }");
-    isnt $status, 0, "two of $directive are found";
-    like $out, qr/"$directive" directive is duplicate/, 'and said';
+        : "tool a { $twice return hi; }",
+        qr/"$directive" directive is duplicate/);
 }
 
 my ($status, $out) = $tg->test_conf(<<'END', stream => 'tool_rate 1r/m;');

@@ -36,10 +36,7 @@ for my $case (
         qr/more than 64 "task_agent" blocks and tools with "task" in a/ ],
     [ $on, qr/has no "task_agent"; add one, or add "task" to a tool/ ],
 ) {
-    my ($conf, $like) = @$case;
-    my ($rc, $out) = $tg->test_conf($conf);
-    isnt $rc, 0, 'refused: ' . substr $conf, 0, 60;
-    like $out, $like, 'it says what to write';
+    $tg->conf_fails(@$case);
 }
 for my $good ("$on tool a { $exec task; }",
     "task_tools on; tool a { $exec task optional retry=3; }",

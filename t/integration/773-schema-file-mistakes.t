@@ -38,9 +38,7 @@ for my $case (
     )
 {
     my ($body, $pattern, %option) = @$case;
-    my ($status, $out) = $tg->test_conf($body, %option);
-    isnt $status, 0, "$body is found";
-    like $out, $pattern, "$body is explained";
+    $tg->conf_fails($body, $pattern, $body, %option);
 }
 is_deeply [ glob "$dir/*.json*" ], [], 'and nothing was written';
 
