@@ -2,9 +2,7 @@
 # The clients of MCP's own SDK, legacy and modern, start the bridge in front
 # of a parent that the test plays: what Toolgate alone does not bring about.
 
-use Toolgate::Test;
-use Toolgate::Parent;
-use Toolgate::Node;
+use Toolgate::Test qw(Parent Node);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);

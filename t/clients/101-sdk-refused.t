@@ -2,9 +2,7 @@
 # A client of MCP's SDK in front of a bridge that its runner refuses, displaces
 # or leaves: connect() settles, and what the runner said is the reason.
 
-use Toolgate::Test;
-use Toolgate::Parent;
-use Toolgate::Node;
+use Toolgate::Test qw(Parent Node);
 
 Toolgate::Node::install();
 my $tg = Toolgate::Test->new;

@@ -3,8 +3,7 @@
 # bridge, lists the tools of nginx.conf, calls them, and sees a new one after
 # a reload; NGINX dies and comes back, and the agent stays connected.
 
-use Toolgate::Test;
-use Toolgate::Node;
+use Toolgate::Test qw(Node);
 
 my $tg = Toolgate::Test->new;
 my $head = 'tool_server_name demo; tool_instructions "Be kind.";';

@@ -3,10 +3,7 @@
 # time: the bridge keeps its one connection, each call is answered once, and
 # the agent is told of each new list.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Node;
+use Toolgate::Test qw(Hang Move Node);
 
 use constant RELOADS => 20;
 

@@ -2,8 +2,7 @@
 # The clients of MCP's own SDK behind the bridge: a legacy one hears what all
 # clients are told, a modern one is left in peace.
 
-use Toolgate::Test;
-use Toolgate::Node;
+use Toolgate::Test qw(Node);
 
 my $tg = Toolgate::Test->new;
 my $body = 'tool_capability claude/channel; '

@@ -3,8 +3,7 @@
 # of both eras: what the server sends, and that they see nothing of its sessions
 # when it is started anew.
 
-use Toolgate::Test;
-use Toolgate::Everything;
+use Toolgate::Test qw(Everything);
 
 use IO::Socket::INET;
 

@@ -3,11 +3,7 @@
 # tools are odd in all ways that they would refuse: every tool of every other
 # server stays.  Of a parent that is not Toolgate, the bridge sees to it.
 
-use Toolgate::Test;
-use Toolgate::Node;
-use Toolgate::OddTools;
-use Toolgate::Listed;
-use Toolgate::Parent;
+use Toolgate::Test qw(Node OddTools Listed Parent);
 
 Toolgate::Node::install();
 

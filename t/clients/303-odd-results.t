@@ -3,11 +3,7 @@
 # if they came from their servers as they are.  Of a parent that is not
 # Toolgate, the bridge sees to it.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Node;
-use Toolgate::OddResults;
-use Toolgate::Parent;
+use Toolgate::Test qw(Listed Node OddResults Parent);
 
 Toolgate::Node::install();
 

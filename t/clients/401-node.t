@@ -3,8 +3,7 @@
 # NGINX and of a program that has libtoolgate; all that it exports, and by
 # hand.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

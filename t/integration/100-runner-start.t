@@ -2,8 +2,7 @@
 # Start of the runner: its arguments, what it inherits (nothing), and that there
 # is only one.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 use IO::Socket::UNIX;
 
 my $tg = Toolgate::Test->new;

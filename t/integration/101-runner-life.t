@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # How long the runner stays, and that nothing is left, however it ends.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # The runner as a server: many calls and clients at once, and clients that send
 # garbage, do not read, or close.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $runner = Toolgate::Runner->start($tg, foreground => 1);

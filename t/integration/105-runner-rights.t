@@ -2,8 +2,7 @@
 # Rights that the runner and its programs give up, and that programs of its user
 # cannot inspect it.
 
-use Toolgate::Test plain_too => 'LeakSanitizer inspects the runner';
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner), plain_too => 'LeakSanitizer inspects the runner';
 
 use File::Copy qw(copy);
 

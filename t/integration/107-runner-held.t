@@ -2,8 +2,7 @@
 # A worker releases its programs and exits; another one adopts them. The runner
 # stays as long as it holds a program.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $go = $tg->dir . '/go';

@@ -2,8 +2,7 @@
 # The runner when a disk is full or it cannot listen for a while; and its
 # messages and process titles.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $state = $tg->state_dir;

@@ -2,8 +2,7 @@
 # A relayed call over the runner's socket: left on one connection, adopted on
 # another; then either of them closes.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $runner = Toolgate::Runner->start($tg);

@@ -1,9 +1,7 @@
 #!/usr/bin/perl
 # An MCP server that the runner starts: its list, calls, and messages.
 
-use Toolgate::Test;
-use Toolgate::Runner;
-use Toolgate::McpServer;
+use Toolgate::Test qw(Runner McpServer);
 
 my $tg = Toolgate::Test->new;
 my $runner = Toolgate::Runner->start($tg, foreground => 1);

@@ -2,9 +2,7 @@
 # The life of MCP servers: start, end, instances per user and connection, the
 # stored list, and that nothing is left.
 
-use Toolgate::Test;
-use Toolgate::Runner;
-use Toolgate::McpServer;
+use Toolgate::Test qw(Runner McpServer);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -2,9 +2,7 @@
 # MCP servers that misbehave: their callers get the reason, and others do not
 # notice.
 
-use Toolgate::Test;
-use Toolgate::Runner;
-use Toolgate::McpServer;
+use Toolgate::Test qw(Runner McpServer);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

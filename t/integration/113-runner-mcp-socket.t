@@ -1,9 +1,7 @@
 #!/usr/bin/perl
 # MCP servers behind sockets, and of MCP's modern era.
 
-use Toolgate::Test;
-use Toolgate::Runner;
-use Toolgate::McpServer;
+use Toolgate::Test qw(Runner McpServer);
 use IO::Socket::INET;
 
 my $tg = Toolgate::Test->new;

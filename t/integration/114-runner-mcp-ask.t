@@ -1,9 +1,7 @@
 #!/usr/bin/perl
 # Requests of an MCP server to its client, and the maximum size of results.
 
-use Toolgate::Test;
-use Toolgate::Runner;
-use Toolgate::McpServer;
+use Toolgate::Test qw(Runner McpServer);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

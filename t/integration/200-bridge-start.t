@@ -2,8 +2,7 @@
 # Start of the bridge: its arguments, its error messages, and that MCP's first
 # requests are answered whatever the parent is.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new;

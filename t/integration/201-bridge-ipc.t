@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # The bridge in front of a parent with the dialect ipc.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $sock = $tg->socket_path;

@@ -2,8 +2,7 @@
 # The bridge in front of an MCP server on a Unix socket, Toolgate or another:
 # list, calls, progress, cancellation, other messages, and limits.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # The parent disconnects and returns; the agent's session continues.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new;

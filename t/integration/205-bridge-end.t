@@ -2,8 +2,7 @@
 # The end of the bridge, and what it never does: read without bound, block on
 # its log, start threads, stay behind.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent), plain_too => 'it measures memory';
 use Time::HiRes qw(time sleep);
 
 my $tg = Toolgate::Test->new;

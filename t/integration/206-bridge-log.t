@@ -2,8 +2,7 @@
 # Server messages in the bridge's stderr, which an agent shows or stores:
 # printable text, and not without end.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);

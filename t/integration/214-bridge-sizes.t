@@ -2,8 +2,7 @@
 # Maximum message of an agent through the bridge: what the parent's dialect
 # carries, to the byte, and an error with the request's id for more.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $sock = $tg->socket_path;

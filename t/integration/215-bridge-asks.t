@@ -3,8 +3,7 @@
 # capability, each side has its own ids, and nobody waits if the other side
 # closes.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);

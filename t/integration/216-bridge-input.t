@@ -3,10 +3,7 @@
 # an input_required result, its answer and its state. Results of all kinds
 # return unchanged.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Parent;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Parent Way);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 1);

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # Requests before the end of the agent's input are answered, within a bound.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new;

@@ -3,8 +3,7 @@
 # variables, maps, logs, traces, `clients` and the status; after a reload, with
 # a new server, and after a probe.
 
-use Toolgate::Test;
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $dir = $tg->dir;

@@ -2,8 +2,7 @@
 # A parent rejects or displaces the bridge, or closes, while the agent starts:
 # the agent's first request gets the reason.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $sock = $tg->socket_path;

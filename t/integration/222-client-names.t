@@ -3,8 +3,7 @@
 # libtoolgate, and clients of dialects without a handshake, by the _meta of
 # their calls.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # toolgate call, with the test as the server.
 
-use Toolgate::Test;
-use Toolgate::Command;
+use Toolgate::Test qw(Command);
 use Toolgate::Parent qw(answer give refuse request text_result);
 
 my $tg = Toolgate::Test->new;

@@ -4,8 +4,7 @@
 
 use IO::Socket::UNIX;
 use Socket qw(SOCK_DGRAM SOCK_STREAM);
-use Toolgate::Test;
-use Toolgate::Command;
+use Toolgate::Test qw(Command);
 use Toolgate::Parent qw(answer give request text_result);
 
 my $tg = Toolgate::Test->new;

@@ -1,10 +1,8 @@
 #!/usr/bin/perl
 # Server messages cannot take control of a terminal.
 
-use Toolgate::Test;
-use Toolgate::Command;
+use Toolgate::Test qw(Command Terminal);
 use Toolgate::Parent qw(answer give refuse request text_result);
-use Toolgate::Terminal;
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);

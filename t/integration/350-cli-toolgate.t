@@ -2,8 +2,7 @@
 # The command line with the real server: the three commands, and calls during
 # reloads.
 
-use Toolgate::Test;
-use Toolgate::Command;
+use Toolgate::Test qw(Command);
 
 my $tg = Toolgate::Test->new;
 my $tools = <<'END';

@@ -2,8 +2,7 @@
 # Every transcript against NGINX: on a server according to its headers, whole
 # and in small pieces.
 
-use Toolgate::Test;
-use Toolgate::Transcript;
+use Toolgate::Test qw(Transcript);
 
 my $tg = Toolgate::Test->new;
 my $dir = Toolgate::Transcript->dir;

@@ -3,8 +3,8 @@
 # commands replace the master, and its reload works on the new one. A client
 # with a running call notices nothing.
 
-use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
-use Toolgate::Hang;
+use Toolgate::Test qw(Hang),
+    plain_only => 'LeakSanitizer reports starts of a daemon';
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -2,9 +2,7 @@
 # After a reload the sessions of old workers go to all new ones, not to the
 # first one that wakes.
 
-use Toolgate::Test;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Move Way);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $body = 'tool pid { description "P."; return $pid; }';

@@ -2,8 +2,7 @@
 # A request after one with a large response is answered when the client has read
 # that, whatever its size and however it was sent.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 # Each waits for those before it, on a slow machine for minutes.

@@ -2,8 +2,7 @@
 # A relay client requests the list of tools without params, and gets all of it;
 # a list that is too large for one message is reported at load.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 # 300 tools of some bytes each.
 sub config {

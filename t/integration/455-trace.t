@@ -3,11 +3,7 @@
 # programs, in HTTP headers, and for backends and MCP servers; invalid values
 # are nowhere else.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Listed;
-use Toolgate::Way;
-use Toolgate::Web;
+use Toolgate::Test qw(Backend Listed Way Web);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 1);

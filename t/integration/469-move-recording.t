@@ -5,8 +5,7 @@
 
 use Fcntl qw(SEEK_SET);
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 # Offsets of the first master's config in the registry
 # (module/nginx/handoff/ngx_tg_handoff_registry.c).

@@ -2,9 +2,7 @@
 # A reload moves idle sessions of every dialect to the new workers, also those
 # that have sent nothing. None is closed, or notified if the catalog is equal.
 
-use Toolgate::Test;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Move Way);
 
 my $tg = Toolgate::Test->new;
 my $tools = 'tool hi { description "Says hi."; return hi; } '

@@ -2,9 +2,7 @@
 # After a reload a client is notified of another list of tools, if possible, and
 # only if its own list has changed.
 
-use Toolgate::Test;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Move Way);
 
 use constant CHANGED => 'notifications/tools/list_changed';
 

@@ -2,8 +2,7 @@
 # A message that a reload cuts anywhere: its beginning moves with the session,
 # and the rest goes to the new worker.
 
-use Toolgate::Test;
-use Toolgate::Move;
+use Toolgate::Test qw(Move);
 
 my $tg = Toolgate::Test->new;
 

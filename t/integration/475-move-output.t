@@ -2,9 +2,7 @@
 # Unread responses move with the session in a reload: the client gets every byte
 # once, in order.
 
-use Toolgate::Test;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Move Way);
 
 my $tg = Toolgate::Test->new;
 

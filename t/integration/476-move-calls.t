@@ -4,10 +4,7 @@
 # Progress and cancellation work, and other calls of the client are served
 # meanwhile.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,10 +3,7 @@
 # handlers, schemas or rules apply. A running call ends as it began, even
 # without its tool; a batch is answered as a whole.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

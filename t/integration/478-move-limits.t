@@ -3,10 +3,7 @@
 # concurrent programs, concurrent calls of a connection, and the bytes and calls
 # of a connection.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

@@ -2,9 +2,7 @@
 # The bridge and the command line keep their connection in a reload: they
 # neither reconnect nor send anything twice.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
+use Toolgate::Test qw(Hang Move);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

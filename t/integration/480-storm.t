@@ -3,8 +3,7 @@
 # that never reconnect: each request is answered once, by the catalog that was
 # current when it was read or by a newer one; and nothing has grown afterwards.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Storm;
+use Toolgate::Test qw(Storm), plain_too => 'it measures memory';
 
 use constant CLIENTS => 40;
 

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # A storm of reloads with changing numbers of workers and invalid configs.
 
-use Toolgate::Test;
-use Toolgate::Storm;
+use Toolgate::Test qw(Storm);
 
 use constant CLIENTS => 20;
 

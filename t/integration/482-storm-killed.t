@@ -3,8 +3,7 @@
 # is either moved or closed: its client gets each response once, or sees the end
 # of the connection. Nobody waits for ever, and new connections are served.
 
-use Toolgate::Test;
-use Toolgate::Storm;
+use Toolgate::Test qw(Storm);
 
 use Time::HiRes qw(usleep);
 

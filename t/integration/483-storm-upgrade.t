@@ -3,8 +3,7 @@
 # the old one, and all sessions have moved. And back: HUP lets the old one serve
 # again, QUIT ends the new one.
 
-use Toolgate::Test;
-use Toolgate::Storm;
+use Toolgate::Test qw(Storm);
 
 use constant CLIENTS => 20;
 

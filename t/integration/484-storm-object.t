@@ -3,8 +3,7 @@
 # and the module is loaded from elsewhere: sessions move from the old shared
 # object to the new one, and back.
 
-use Toolgate::Test;
-use Toolgate::Storm;
+use Toolgate::Test qw(Storm);
 
 use File::Copy qw(copy);
 

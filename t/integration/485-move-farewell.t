@@ -3,10 +3,7 @@
 # idle, or after their last call. The same if the new config lacks the listener,
 # and when NGINX quits. Nobody notices that the log is reopened.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,11 +3,7 @@
 # is closed at once with its dialect's shutdown notice, a busy one after its
 # last call. Sessions on plain sockets move.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Tls;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Tls Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

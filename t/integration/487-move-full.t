@@ -2,8 +2,7 @@
 # More sessions than the new workers have connections for: they wait, and move
 # when there is room. None is lost.
 
-use Toolgate::Test;
-use Toolgate::Move;
+use Toolgate::Test qw(Move);
 
 use IO::Select;
 use Time::HiRes qw(time);

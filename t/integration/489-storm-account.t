@@ -2,9 +2,7 @@
 # The account of a storm finds faults: one of each kind is planted between NGINX
 # and the account, and a storm without any has none.
 
-use Toolgate::Test;
-use Toolgate::Account;
-use Toolgate::Storm;
+use Toolgate::Test qw(Account Storm);
 
 # --- the account alone ----------------------------------------------------
 

@@ -6,11 +6,7 @@
 # relayed.
 
 # It builds the module, which takes long on a busy machine.
-use Toolgate::Test timeout => 1800;
-use Toolgate::Measure;
-use Toolgate::Scratch;
-use Toolgate::Storm;
-use Toolgate::Way;
+use Toolgate::Test qw(Scratch Storm Way), timeout => 1800;
 
 my $tg = Toolgate::Test->new;
 Toolgate::Scratch->use_module($tg->dir, 'later', 'grow');

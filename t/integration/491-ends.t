@@ -3,8 +3,7 @@
 # which the test compares. (If the two numbers of a line differ, NGINX logs an
 # alert, in any test.)
 
-use Toolgate::Test;
-use Toolgate::Hang;
+use Toolgate::Test qw(Hang);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $hang = Toolgate::Hang->new($tg);

@@ -8,11 +8,7 @@ use warnings;
 
 use File::Copy qw(copy);
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Measure;
-use Toolgate::Move;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Way);
 
 my ($tg, $hang, $n, $serial);
 

@@ -4,9 +4,7 @@
 # Its call ends with its response, the rest of the output is written, and the
 # shutdown notice is sent.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Way);
 
 my $size = 900_000;
 

@@ -3,8 +3,7 @@
 # the exit first: requests of clients that stay are answered, and messages of
 # the runner reach clients; also output that clients have not read yet.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

@@ -2,9 +2,7 @@
 # NGINX quits while clients have not read their responses: all requests are
 # answered, and all responses arrive.
 
-use Toolgate::Test;
-use Toolgate::Client;
-use Toolgate::Way;
+use Toolgate::Test qw(Client Way);
 
 use IO::Socket::INET;
 use Socket qw(SOL_SOCKET SO_RCVBUF);

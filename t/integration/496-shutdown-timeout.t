@@ -2,13 +2,7 @@
 # worker_shutdown_timeout: an exiting worker waits no longer. Its remaining
 # calls fail with the reason; what moved continues.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Native;
-use Toolgate::Tls;
-use Toolgate::Way;
+use Toolgate::Test qw(Backend Hang Move Native Tls Way);
 
 my $why = qr/ended this call after worker_shutdown_timeout/;
 # Sessions have to move in this time, on a machine that may be busy.

@@ -2,9 +2,7 @@
 # NGINX is stopped at once (SIGTERM, nginx -s stop): clients still get their
 # dialect's shutdown notice, and a client that does not read delays nobody.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

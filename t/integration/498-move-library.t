@@ -4,12 +4,7 @@
 # and new clients. Then sessions move; also if reloads are faster than loading,
 # and if NGINX quits meanwhile.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Move;
-use Toolgate::Native;
-use Toolgate::Tls;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Move Native Tls Way);
 
 my ($tg, $dir, $hang, $n, $tls);
 

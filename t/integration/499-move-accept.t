@@ -7,10 +7,7 @@
 use IO::Socket::INET;
 use IO::Socket::UNIX;
 
-use Toolgate::Test;
-use Toolgate::Native;
-use Toolgate::Tls;
-use Toolgate::Way;
+use Toolgate::Test qw(Native Tls Way);
 
 my ($tg, $dir, $n);
 

@@ -2,9 +2,7 @@
 # `library`: a shared object answers in the worker, at once or from a thread,
 # and keeps the contract of all handlers, in all dialects.
 
-use Toolgate::Test;
-use Toolgate::Native;
-use Toolgate::Way;
+use Toolgate::Test qw(Native Way);
 
 my $tg = Toolgate::Test->new;
 my $so = Toolgate::Native->probe($tg->dir . '/probe.so', 'one');

@@ -3,8 +3,7 @@
 # ARGUMENTs; a process that only signals does not load it; and the one public
 # header compiles alone, in C and in C++.
 
-use Toolgate::Test;
-use Toolgate::Native;
+use Toolgate::Test qw(Native);
 
 my $top = Toolgate::Test::top();
 my $tg = Toolgate::Test->new;

@@ -3,10 +3,7 @@
 # content of its loading; calls end where they began, and their sessions move
 # meanwhile.
 
-use Toolgate::Test;
-use Toolgate::Native;
-use Toolgate::Storm;
-use Toolgate::Way;
+use Toolgate::Test qw(Native Storm Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

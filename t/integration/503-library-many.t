@@ -3,9 +3,7 @@
 # clients cancel and close while threads answer; and threads that nobody ended
 # continue while the worker exits.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Many;
-use Toolgate::Native;
+use Toolgate::Test qw(Many Native), plain_too => 'it measures memory';
 
 my $is_san = Toolgate::Test::is_san();
 my $tg = Toolgate::Test->new(workers => 1);

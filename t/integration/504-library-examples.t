@@ -2,8 +2,7 @@
 # Runs docs/native.md and its examples: they are built with the command in their
 # first lines and the installed header, loaded as described, and work.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 use File::Path qw(make_path);
 

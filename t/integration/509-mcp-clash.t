@@ -2,9 +2,7 @@
 # Tools of MCP servers whose names are taken are omitted; the log and
 # `toolgate.status` say so.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Status;
+use Toolgate::Test qw(Listed Status);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my %server = map { $_ => Toolgate::Listed->new($tg, $_) } qw(far near);

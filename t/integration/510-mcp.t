@@ -2,9 +2,7 @@
 # Tools of another MCP server: listed with its descriptions, and called in all
 # dialects, with progress, cancellation and results.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $tg = Toolgate::Test->new;
 my $json = 'Toolgate::Client';

@@ -2,9 +2,7 @@
 # Which tools of an MCP server are offered, by which names, and what a block
 # overrides; clients are notified of changes, while calls run.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new;

@@ -3,9 +3,7 @@
 # at once, even if the server never starts again. Name conflicts are errors in a
 # test or reload of a config, but no start fails.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 2);

@@ -3,8 +3,7 @@
 # maybe in the client's folder. A connection's process moves with its session,
 # and ends with it.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 2);

@@ -2,9 +2,7 @@
 # Reloads and lost runners during calls of MCP tools: each call ends once, a
 # server continues over reloads, and starts again after the runner was killed.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 2);

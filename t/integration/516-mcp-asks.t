@@ -2,9 +2,7 @@
 # A modern MCP server requests input first: a modern client gets the request
 # unchanged, and its answer arrives; other clients get an error.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 1);

@@ -2,8 +2,7 @@
 # Access, rate, concurrency, timeout and size of an MCP server's tools, for all
 # of them or for one by a block; and results that are too large.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 2);

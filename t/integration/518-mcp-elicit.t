@@ -2,8 +2,7 @@
 # Requests of an MCP server to its only client during a call: there and back,
 # over a reload and through the bridge, and none is left without a call.
 
-use Toolgate::Test;
-use Toolgate::McpServer;
+use Toolgate::Test qw(McpServer);
 
 my $tg = Toolgate::Test->new;
 my $program = join ' ', @{ stand_in() };

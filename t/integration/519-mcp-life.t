@@ -2,8 +2,7 @@
 # When an MCP server runs: from NGINX's start, from its first call until it is
 # idle for a while; and one that runs by itself.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my %server = map { $_ => Toolgate::Listed->new($tg, $_) } qw(boot use);

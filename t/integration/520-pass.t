@@ -5,9 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Way;
+use Toolgate::Test qw(Backend Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my @backends = Toolgate::Backend->all($tg);

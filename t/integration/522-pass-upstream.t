@@ -5,9 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Parent;
-use Toolgate::Way;
+use Toolgate::Test qw(Parent Way);
 
 # The backends are servers of another NGINX, each on its own socket.
 my $there = Toolgate::Test->new(workers => 1);

@@ -6,10 +6,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Tls;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Tls Way);
 
 use IO::Socket::INET;
 

@@ -5,8 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Backend;
+use Toolgate::Test qw(Backend);
 
 my $tg = Toolgate::Test->new(workers => 3);
 $tg->allow_log(qr/no connection to/, qr/was not told: its name/);

@@ -5,8 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Many;
+use Toolgate::Test qw(Many), plain_too => 'it measures memory';
 
 # Sanitizers find at once what is wrong; only memory needs many calls.
 my $is_san = Toolgate::Test::is_san();

@@ -3,10 +3,7 @@
 # connection; a modern client's answers to an input request reach it, too; and
 # the _meta of results returns.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Parent;
-use Toolgate::Way;
+use Toolgate::Test qw(Backend Parent Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my @backends = Toolgate::Backend->all($tg);

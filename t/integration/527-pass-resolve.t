@@ -6,8 +6,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Hang;
+use Toolgate::Test qw(Hang);
 
 use IO::Socket::INET;
 

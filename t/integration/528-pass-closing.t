@@ -4,11 +4,7 @@
 # the notice is read. A client that has just connected over TLS may send its
 # first request to an exiting worker.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Native;
-use Toolgate::Parent;
-use Toolgate::Tls;
+use Toolgate::Test qw(Backend Native Parent Tls);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

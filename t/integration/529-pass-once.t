@@ -2,9 +2,7 @@
 # `pass` uses another server of an upstream only if nothing of a call was sent:
 # not if it was read, nor if a part may have been.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Parent;
+use Toolgate::Test qw(Backend Parent);
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->allow_log(qr/its connection with \d+ calls? in/, qr/no connection to/,

@@ -2,8 +2,7 @@
 # MCP servers over Streamable HTTP, of both eras, with JSON or events: tools,
 # calls, progress, cancellation, and the required headers.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
+use Toolgate::Test qw(McpWeb);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my %web = (

@@ -2,8 +2,7 @@
 # Streamable HTTP: ended sessions, broken streams, and servers that are down for
 # a while or answer otherwise.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
+use Toolgate::Test qw(McpWeb);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my %web = (

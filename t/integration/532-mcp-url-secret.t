@@ -2,9 +2,7 @@
 # An MCP server over HTTPS with a header from a file: it reaches the server and
 # nothing else, and not a server without a valid certificate.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
-use Toolgate::Tls;
+use Toolgate::Test qw(McpWeb Tls);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $dir = $tg->dir;

@@ -3,8 +3,7 @@
 # can send requests to its client, survives a reload, and ends with the
 # connection.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
+use Toolgate::Test qw(McpWeb);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my %web = map { $_ => Toolgate::McpWeb->new($tg) } qw(all user own);

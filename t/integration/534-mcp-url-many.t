@@ -2,8 +2,7 @@
 # Many calls at once over HTTP: those above the limit wait, cancelled ones are
 # never sent, and nothing is left.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
+use Toolgate::Test qw(McpWeb);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my %web = (

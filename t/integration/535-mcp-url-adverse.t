@@ -2,9 +2,7 @@
 # Servers that violate HTTP, its streams or MCP: each causes an error of that
 # server, in one line.
 
-use Toolgate::Test;
-use Toolgate::Guard;
-use Toolgate::McpWeb;
+use Toolgate::Test qw(Guard McpWeb);
 
 use IO::Socket::INET;
 use POSIX ();

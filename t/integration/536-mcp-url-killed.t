@@ -3,9 +3,7 @@
 # answered once, and the next runner ends the remaining sessions, also if NGINX
 # was down meanwhile.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
-use Toolgate::Way;
+use Toolgate::Test qw(McpWeb Way);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my %web = (

@@ -2,9 +2,7 @@
 # An MCP server answers a call with a JSON-RPC error: clients of both eras get
 # its code, message and data, by stdio or URL.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
-use Toolgate::Way;
+use Toolgate::Test qw(McpWeb Way);
 
 my $tg = Toolgate::Test->new;
 my $top = Toolgate::Test::top();

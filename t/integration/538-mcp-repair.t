@@ -2,10 +2,7 @@
 # Tools of MCP servers that clients cannot read are repaired or omitted, and the
 # log and the status say so. Others do not change.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::OddTools;
-use Toolgate::Status;
+use Toolgate::Test qw(Listed OddTools Status);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $json = 'Toolgate::Client';

@@ -3,8 +3,7 @@
 # their tools; everything else is answered meanwhile. Nothing waits for a failed
 # one, and calls get the reason.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $top = Toolgate::Test::top();

@@ -1,9 +1,7 @@
 #!/usr/bin/perl
 # Calls of an HTTP API: the request for a call's arguments, and its result.
 
-use Toolgate::Test;
-use Toolgate::Way;
-use Toolgate::Web;
+use Toolgate::Test qw(Way Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $web = Toolgate::Web->new($tg);

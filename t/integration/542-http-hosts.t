@@ -2,8 +2,7 @@
 # Hosts from variables and redirects: only what the config allows is called, and
 # nothing of this machine or its networks unless it is named.
 
-use Toolgate::Test;
-use Toolgate::Web;
+use Toolgate::Test qw(Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $web = Toolgate::Web->new($tg);

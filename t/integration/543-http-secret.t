@@ -2,8 +2,7 @@
 # A header from a file reaches its server and nothing else: no response, log,
 # command line, file, list or status.
 
-use Toolgate::Test;
-use Toolgate::Web;
+use Toolgate::Test qw(Web);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $web = Toolgate::Web->new($tg);

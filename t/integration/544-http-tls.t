@@ -1,9 +1,7 @@
 #!/usr/bin/perl
 # TLS: required issuer and name of a certificate.
 
-use Toolgate::Test;
-use Toolgate::Tls;
-use Toolgate::Web;
+use Toolgate::Test qw(Tls Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

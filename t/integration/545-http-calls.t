@@ -3,10 +3,7 @@
 # concurrency, deadline, progress, cancellation; at a reload they move with
 # their session; each is answered once, and nothing is left.
 
-use Toolgate::Test;
-use Toolgate::Move;
-use Toolgate::Way;
-use Toolgate::Web;
+use Toolgate::Test qw(Move Way Web);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $web = Toolgate::Web->new($tg);

@@ -2,11 +2,7 @@
 # Calls of HTTP, and an MCP server, through a configured proxy: it resolves the
 # hosts, and cannot read HTTPS. The timeout of connecting.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
-use Toolgate::Proxy;
-use Toolgate::Tls;
-use Toolgate::Web;
+use Toolgate::Test qw(McpWeb Proxy Tls Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

@@ -2,9 +2,7 @@
 # An unreadable response of a backend ends its call at once, with the reason,
 # not at the timeout; other calls continue.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Way;
+use Toolgate::Test qw(Backend Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my %backend = map { $_->protocol => $_ } Toolgate::Backend->all($tg);

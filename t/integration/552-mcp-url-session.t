@@ -3,8 +3,7 @@
 # from the start: a session begins again and the call is sent once more, or the
 # error says what to do.
 
-use Toolgate::Test;
-use Toolgate::Guard;
+use Toolgate::Test qw(Guard);
 
 use IO::Select;
 use IO::Socket::INET;

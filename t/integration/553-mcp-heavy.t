@@ -3,9 +3,7 @@
 # checked; the log and `toolgate.status` say so, and nobody waits for them, at a
 # start or at a call.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Status;
+use Toolgate::Test qw(Listed Status);
 
 # Memory beyond the 64 MiB of all imported schemas.
 my $ROOM_KB = 250_000;

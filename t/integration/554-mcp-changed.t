@@ -2,9 +2,7 @@
 # After a change of a block's exec or url, its former tools stay until the new
 # server has listed its own, and calls wait for that.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $old = Toolgate::Listed->new($tg, 'old')->list(qw(echo gone));

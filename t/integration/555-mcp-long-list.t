@@ -3,8 +3,7 @@
 # list or the next, are notified once per change, and never get pages of two
 # lists. Unchanged tools are neither rebuilt nor logged again.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 my $NTOOLS = 1600;
 my $NLISTENERS = 20;

@@ -3,10 +3,7 @@
 # repaired without loss, in both eras. A value for the output schema may be in a
 # text, and an error may have another shape.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::OddResults;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed OddResults Way);
 
 # The backend serves one connection after the other.
 my $tg = Toolgate::Test->new(workers => 1);

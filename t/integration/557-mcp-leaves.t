@@ -2,8 +2,7 @@
 # An MCP server that exits after one call: each call starts it again at once,
 # and a call that it has not read is not lost.
 
-use Toolgate::Test;
-use Toolgate::Listed;
+use Toolgate::Test qw(Listed);
 
 my $tg = Toolgate::Test->new;
 my $far = Toolgate::Listed->new($tg, 'far', 'leaves')->list('pid');

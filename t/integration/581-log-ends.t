@@ -3,8 +3,7 @@
 # messages and levels.
 
 use JSON::PP ();
-use Toolgate::Test;
-use Toolgate::Hang;
+use Toolgate::Test qw(Hang);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $hang = Toolgate::Hang->new($tg);

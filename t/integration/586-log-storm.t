@@ -3,10 +3,8 @@
 # counters and the clients agree, to the call. TOOLGATE_LOG_RELOADS: number of
 # reloads (20); TOOLGATE_LOG_CALLS: minimum number of calls.
 
-use Toolgate::Test
+use Toolgate::Test qw(Status Storm),
     timeout => $ENV{TOOLGATE_LOG_CALLS} ? 14_400 : 600;
-use Toolgate::Status;
-use Toolgate::Storm;
 
 use constant CLIENTS => 30;
 

@@ -2,8 +2,7 @@
 # The trace of a call in its log line: of one that is answered at once, of one
 # that waits, and of one whose session has moved.
 
-use Toolgate::Test;
-use Toolgate::Hang;
+use Toolgate::Test qw(Hang);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $hang = Toolgate::Hang->new($tg);

@@ -3,10 +3,7 @@
 # connections by dialect; and who may read it.
 
 use IO::Socket::INET;
-use Toolgate::Test;
-use Toolgate::Status;
-use Toolgate::User;
-use Toolgate::Way;
+use Toolgate::Test qw(Status User Way);
 
 my $tg = Toolgate::Test->new;
 my $other = 'server { listen unix:%%DIR%%/other.sock; tool_socket_mode 0666; '

@@ -2,8 +2,7 @@
 # Counters are those of all workers, and outlive them: over reloads, changed
 # configs, and killed workers, whose calls do not count as running for ever.
 
-use Toolgate::Test;
-use Toolgate::Status;
+use Toolgate::Test qw(Status);
 
 my $tg = Toolgate::Test->new;
 my $body = <<'END';

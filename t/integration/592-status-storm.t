@@ -3,9 +3,7 @@
 # response is a successful call, each cancelled one without a response ended so,
 # and nothing is running.
 
-use Toolgate::Test;
-use Toolgate::Status;
-use Toolgate::Storm;
+use Toolgate::Test qw(Status Storm);
 
 use constant CLIENTS => 30;
 

@@ -2,11 +2,8 @@
 # Running calls, in any worker; the operator ends one: its caller gets that
 # error once, and its program ends.
 
-use Toolgate::Test;
+use Toolgate::Test qw(Parent Status Way);
 use Toolgate::McpServer ();
-use Toolgate::Parent;
-use Toolgate::Status;
-use Toolgate::Way;
 
 my $tg = Toolgate::Test->new;
 my $backend = Toolgate::Parent->new($tg->dir . '/backend.sock');

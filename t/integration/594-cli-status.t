@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # toolgate status, ps and cancel; and Prometheus' own tool reads the output.
 
-use Toolgate::Test;
-use Toolgate::Status;
+use Toolgate::Test qw(Status);
 
 my $tg = Toolgate::Test->new;
 my $body = <<'END';

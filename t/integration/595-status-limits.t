@@ -2,8 +2,7 @@
 # The bounds of counters: more tools than entries, and a runner that does not
 # answer.
 
-use Toolgate::Test;
-use Toolgate::Status;
+use Toolgate::Test qw(Status);
 
 use constant TOOLS => 1100;
 

@@ -3,9 +3,8 @@
 # counters, the log of calls and the trace, while both serve.
 
 
-use Toolgate::Test plain_only => 'LeakSanitizer reports starts of a daemon';
-use Toolgate::Status;
-use Toolgate::Trace;
+use Toolgate::Test qw(Status Trace),
+    plain_only => 'LeakSanitizer reports starts of a daemon';
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

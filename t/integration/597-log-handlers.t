@@ -4,13 +4,8 @@
 # a reader, or ended by the operator.
 
 use JSON::PP ();
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Hang;
+use Toolgate::Test qw(Backend Hang Native Status Web);
 use Toolgate::McpServer ();
-use Toolgate::Native;
-use Toolgate::Status;
-use Toolgate::Web;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

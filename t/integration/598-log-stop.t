@@ -2,9 +2,7 @@
 # A worker that is stopped at once (SIGTERM) waits for no call: each has its
 # line, after the buffered ones, and is counted as such.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Status;
+use Toolgate::Test qw(Hang Status);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

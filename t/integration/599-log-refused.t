@@ -3,8 +3,7 @@
 # and is not counted, but the error log has its error at level info; in each
 # dialect.
 
-use Toolgate::Test;
-use Toolgate::Status;
+use Toolgate::Test qw(Status);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $log = $tg->dir . '/calls.log';

@@ -3,8 +3,7 @@
 # and variable and no others, its limits are those of the sources, and its links
 # work.
 
-use Toolgate::Test;
-use Toolgate::Native;
+use Toolgate::Test qw(Native);
 
 my $top = Toolgate::Test::top();
 my @pages = map {s{.*/}{docs/}r} glob "$top/docs/directives-*.md";

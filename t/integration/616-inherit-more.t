@@ -2,8 +2,7 @@
 # Directives for a server, or for all: `http`, storing of output, and exit
 # statuses.
 
-use Toolgate::Test;
-use Toolgate::Web;
+use Toolgate::Test qw(Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

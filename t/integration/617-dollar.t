@@ -2,10 +2,7 @@
 # `$$` is a dollar in every value of ours, also without variables; a single
 # dollar, or one before no name, is never dropped.
 
-use Toolgate::Test;
-use Toolgate::McpWeb;
-use Toolgate::Native;
-use Toolgate::Web;
+use Toolgate::Test qw(McpWeb Native Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

@@ -3,8 +3,7 @@
 # the rule `runner`, which is logged and in the error; when NGINX is stopped,
 # each of the others has its line.
 
-use Toolgate::Test;
-use Toolgate::Status;
+use Toolgate::Test qw(Status);
 
 use constant ALL => 64 + 1024;
 

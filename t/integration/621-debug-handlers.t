@@ -2,10 +2,8 @@
 # The debug log of NGINX --with-debug contains no arguments, with any handler;
 # nor does a log of calls without their variables.
 
-use Toolgate::Test;
+use Toolgate::Test qw(Native Web);
 use Toolgate::McpServer ();
-use Toolgate::Native;
-use Toolgate::Web;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

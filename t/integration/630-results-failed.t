@@ -2,8 +2,7 @@
 # The error of a failed call has its tool and output: the ends of both outputs,
 # marked, within max_output; and no advice that is only for the operator.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

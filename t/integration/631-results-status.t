@@ -2,8 +2,7 @@
 # `success` lists the statuses that are no error, a result's _meta has the
 # status, and `stderr` says what happens with it.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -2,8 +2,7 @@
 # `output image`, `output audio` and `output file`: a program's bytes become
 # MCP's block for them.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 use MIME::Base64 qw(decode_base64);
 

@@ -2,8 +2,7 @@
 # An output that is too large for a response is stored: the result has its
 # beginning, end, size and lines, and toolgate_output reads all of it.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 use IO::Socket::INET;
 

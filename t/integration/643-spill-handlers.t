@@ -2,12 +2,7 @@
 # A large result of any handler is stored, with a preview: of an MCP server, an
 # HTTP API, a backend, a library. toolgate_output reads all of it.
 
-use Toolgate::Test;
-use Toolgate::Backend;
-use Toolgate::Listed;
-use Toolgate::Native;
-use Toolgate::Way;
-use Toolgate::Web;
+use Toolgate::Test qw(Backend Listed Native Way Web);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $json = 'Toolgate::Client';

@@ -2,9 +2,7 @@
 # The command line and the bridge over TLS, with NGINX's own `listen … ssl`,
 # names and both sides' certificates verified.
 
-use Toolgate::Test;
-
-use Toolgate::Tls;
+use Toolgate::Test qw(Tls);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

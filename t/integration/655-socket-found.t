@@ -3,8 +3,7 @@
 # there is none, nobody listens, or it is another user's: the advice fits the
 # installation.
 
-use Toolgate::Test;
-use Toolgate::Parent;
+use Toolgate::Test qw(Parent);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,8 +3,7 @@
 # runs, a waiting task has its timeout from its start, a cancellation needs no
 # caller, and a call that waits for output does not delay the runner's end.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -2,8 +2,7 @@
 # Owners of tasks: only their user sees them and is notified, besides root, the
 # socket's owner and task_admin; or everybody.
 
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(User);
 
 plan(skip_all => 'only root can be other users')
     if !Toolgate::User::is_possible();

@@ -4,8 +4,7 @@
 # tasks of a store that cannot be opened are stopped. The runner is used as by a
 # worker.
 
-use Toolgate::Test;
-use Toolgate::Runner;
+use Toolgate::Test qw(Runner);
 
 my $tg = Toolgate::Test->new;
 my $state = $tg->state_dir;

@@ -2,8 +2,7 @@
 # Rules and users: what a rule makes of a user's task is that user's; clients
 # that see all tasks disable rules and approve executions.
 
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(User);
 
 plan(skip_all => 'only root can be other users')
     if !Toolgate::User::is_possible();

@@ -2,8 +2,7 @@
 # Arguments are validated by the tool's schema before anything runs, in all
 # dialects: the error has the place, the rule and the value.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $schema = <<'END';

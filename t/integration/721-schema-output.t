@@ -2,8 +2,7 @@
 # Results are validated by output_schema: an invalid one is the tool's error in
 # each dialect, not the caller's.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $schema = '{"type":"object","properties":{"n":{"type":"integer"}},'

@@ -2,8 +2,7 @@
 # validate and tool_validate: what is validated, in which context, and which
 # wins; formats as annotations and as rules.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $input = 'input_schema \'{"type":"object","properties":'

@@ -3,9 +3,7 @@
 # expression, a recursive schema, large and odd arguments. Others, in the same
 # worker, are served meanwhile.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Attacks;
-use Toolgate::Way;
+use Toolgate::Test qw(Attacks Way), plain_too => 'it measures memory';
 
 use Time::HiRes qw(time);
 

@@ -2,8 +2,7 @@
 # Tasks in PostgreSQL: access, errors of `nginx -t`, the password, which nobody
 # else sees, and versions.
 
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my $tg = Toolgate::Test->new;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new,

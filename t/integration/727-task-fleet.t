@@ -4,8 +4,7 @@
 # elsewhere, or have failed; the database disconnects and returns.
 
 use Sys::Hostname qw(hostname);
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 3;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new);

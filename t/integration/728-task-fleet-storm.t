@@ -4,8 +4,8 @@
 # none is lost, and none ran twice at a time. A trigger of the test records each
 # change.
 
-use Toolgate::Test timeout => 900 + ($ENV{TOOLGATE_TEST_TASKS} // 0);
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres),
+    timeout => 900 + ($ENV{TOOLGATE_TEST_TASKS} // 0);
 
 my $tasks = $ENV{TOOLGATE_TEST_TASKS} // 900;
 my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 3;

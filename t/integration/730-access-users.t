@@ -2,9 +2,7 @@
 # Two users on one socket: each sees and calls its own tools; for all others it
 # gets "unknown tool".
 
-use Toolgate::Test;
-use Toolgate::User;
-use Toolgate::Way;
+use Toolgate::Test qw(User Way);
 
 plan(skip_all => 'only root can connect as another user')
     if !Toolgate::User::is_possible();

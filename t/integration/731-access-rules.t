@@ -2,9 +2,7 @@
 # Rules of a tool, its server and stream: their order; groups, also
 # supplementary ones.
 
-use Toolgate::Test;
-use Toolgate::User;
-use Toolgate::Way;
+use Toolgate::Test qw(User Way);
 
 my $tg = Toolgate::Test->new;
 my $user = getpwuid $>;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # TCP clients have no user: rules about users reject them, `all` includes them.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 use IO::Socket::INET;
 

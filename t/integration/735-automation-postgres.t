@@ -3,8 +3,7 @@
 # machine's own, survives a kill, a restart and an absent database, as in a
 # file; a rule's task is stored together with its execution.
 
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 2;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new);

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # task_agent *: an agent for all names without another agent, in both stores.
 
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

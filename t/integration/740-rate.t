@@ -2,8 +2,7 @@
 # rate: the Nth call is served and the next one is not, counted over all workers
 # and clients; the error says when to retry, and then it works.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 use Time::HiRes qw(time);
 

@@ -2,8 +2,7 @@
 # tool_rate: one rate for all tools and methods of a server, each server with
 # its own, besides those of tools.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $tools = 'tool a { return ok; } tool b { return ok; } method m { return 1; }'

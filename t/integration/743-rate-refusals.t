@@ -2,8 +2,7 @@
 # A rejected call in each dialect: its limit, the value, and when it may be
 # repeated.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $tools = join '',

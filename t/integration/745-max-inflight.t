@@ -4,8 +4,7 @@
 
 use POSIX ();
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $wait = 'exec sh -c "until [ -e %%DIR%%/go ]; do sleep 0.02; done; '

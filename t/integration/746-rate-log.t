@@ -2,9 +2,7 @@
 # Log lines about rates, and their levels; and dry_run: excess calls are counted
 # and logged, but served.
 
-use Toolgate::Test;
-use Toolgate::Listed;
-use Toolgate::Way;
+use Toolgate::Test qw(Listed Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $far = Toolgate::Listed->new($tg, 'far')->list('echo');

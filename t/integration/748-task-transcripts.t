@@ -2,8 +2,7 @@
 # The transcripts about tasks, against NGINX: each method with each of its
 # errors, whole and in small pieces, each on its own server and store.
 
-use Toolgate::Test;
-use Toolgate::Transcript;
+use Toolgate::Test qw(Transcript);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

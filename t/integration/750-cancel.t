@@ -2,9 +2,7 @@
 # Cancellation affects exactly one call: its program and all of its group end,
 # others continue, and nothing more is sent for it.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

@@ -2,9 +2,7 @@
 # Under load: of many calls on several connections one is cancelled, a thousand
 # times, and each time exactly its group ends.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Way);
 
 my $rounds = 300;
 my $tg = Toolgate::Test->new;

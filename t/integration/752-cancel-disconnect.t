@@ -3,9 +3,7 @@
 # dialect, however it closes; one that only shuts down writing gets its
 # responses.
 
-use Toolgate::Test;
-use Toolgate::Hang;
-use Toolgate::Way;
+use Toolgate::Test qw(Hang Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);

@@ -2,8 +2,7 @@
 # Tools with `task`: concurrency, visibility of their tasks, and what happens
 # when the runner is killed, or the tool removed.
 
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(User);
 
 my ($ann, $bob) = (54321, 54322);
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # Tools with `task` on several machines with one store: those with the tool run
 # its tasks, with the arguments of the call; and rules about them.
 
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my @machines = map { Toolgate::Test->new } 1 .. 2;
 my $db = Toolgate::Postgres->new(Toolgate::Test->new);

@@ -3,8 +3,7 @@
 # calls and tasks; waiting tasks have no process; and invisible tools are not
 # mentioned.
 
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(User);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

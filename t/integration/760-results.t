@@ -2,8 +2,7 @@
 # A handler's output becomes the result according to `output`: text, JSON or a
 # whole MCP result, in each dialect and era.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $properties = 'input_schema \'{"type":"object","properties":'

@@ -2,8 +2,7 @@
 # Output that does not match `output`: the tool's error in each dialect, with
 # the tool, the error and the beginning of the output.
 
-use Toolgate::Test;
-use Toolgate::Way;
+use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
 my $conf = '';

@@ -3,12 +3,11 @@
 # a status or without a listener, with the same id; and access to the secret's
 # file.
 
-use Toolgate::Test;
+use Toolgate::Test qw(Web);
 use Digest::SHA ();
 use IO::Socket::INET;
 use JSON::PP  ();
 use MIME::Base64 ();
-use Toolgate::Web;
 
 my $json = JSON::PP->new->utf8;
 my $tg = Toolgate::Test->new;

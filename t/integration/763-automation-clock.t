@@ -3,8 +3,7 @@
 # changes of clocks in Berlin, on a leap day, after the machine slept or nothing
 # ran, and when the clock is set back; cooldown over a restart.
 
-use Toolgate::Test;
-use Toolgate::Clock;
+use Toolgate::Test qw(Clock);
 
 my $tg = Toolgate::Test->new;
 my $clock = Toolgate::Clock->new($tg);

@@ -3,8 +3,7 @@
 # approval, a webhook in transit, and many that fire at that moment. None fires
 # twice, and waiting ones are not lost.
 
-use Toolgate::Test;
-use Toolgate::Web;
+use Toolgate::Test qw(Web);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

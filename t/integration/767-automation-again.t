@@ -2,8 +2,7 @@
 # A webhook's retry is made by the next runner, with the same id; if its rule
 # was removed, it ends with that reason.
 
-use Toolgate::Test;
-use Toolgate::Web;
+use Toolgate::Test qw(Web);
 
 my $tg = Toolgate::Test->new;
 my $web = Toolgate::Web->new($tg);

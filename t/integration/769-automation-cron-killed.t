@@ -2,9 +2,8 @@
 # The runner is killed repeatedly when a rule is due: it fires once for each
 # time.
 
-use Toolgate::Test;
+use Toolgate::Test qw(Clock);
 use POSIX ();
-use Toolgate::Clock;
 
 my $tg = Toolgate::Test->new;
 my $clock = Toolgate::Clock->new($tg);

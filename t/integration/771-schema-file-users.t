@@ -2,9 +2,7 @@
 # A schema file contains what the socket's owner may call, and belongs to this
 # owner.
 
-use Toolgate::Test;
-use Toolgate::User;
-use Toolgate::Way;
+use Toolgate::Test qw(User Way);
 
 my $tg = Toolgate::Test->new;
 my $path = $tg->dir . '/tools.json';

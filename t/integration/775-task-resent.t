@@ -4,8 +4,7 @@
 # recognizes. None of these is rejected; others without a response get the error
 # that they may have been executed.
 
-use Toolgate::Test;
-use Toolgate::Postgres;
+use Toolgate::Test qw(Postgres);
 
 my ($tg, $c);
 

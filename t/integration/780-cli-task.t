@@ -2,8 +2,7 @@
 # toolgate task and daemon: their output, what they wait for, and their exit
 # statuses.
 
-use Toolgate::Test;
-use Toolgate::Terminal;
+use Toolgate::Test qw(Terminal);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

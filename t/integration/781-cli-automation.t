@@ -2,8 +2,7 @@
 # toolgate automation: rules and their executions, enabling and disabling, and
 # approval.
 
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(User);
 use JSON::PP ();
 
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # The command line prints the error of the tasks' store in one line, however
 # late it comes; and the machine of a task.
 
-use Toolgate::Test;
-use Toolgate::Command;
+use Toolgate::Test qw(Command);
 use Toolgate::Parent qw(answer refuse request);
 
 # --- a store that cannot be opened

@@ -2,8 +2,7 @@
 # Calls the cookbook's tools for a project: real git, grep, make, unittest and
 # others, in a project of the test.
 
-use Toolgate::Test;
-use Toolgate::Cookbook;
+use Toolgate::Test qw(Cookbook);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

@@ -2,10 +2,7 @@
 # Calls the cookbook's tools for data: real SQLite, PostgreSQL, jq, curl,
 # ImageMagick and tar, and a web server of the test.
 
-use Toolgate::Test;
-use Toolgate::Cookbook;
-use Toolgate::Postgres;
-use Toolgate::Web;
+use Toolgate::Test qw(Cookbook Postgres Web);
 
 use MIME::Base64 qw(decode_base64);
 

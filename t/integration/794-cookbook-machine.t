@@ -2,8 +2,7 @@
 # Calls the cookbook's tools for a machine: their results are compared with the
 # test's own view.
 
-use Toolgate::Test;
-use Toolgate::Cookbook;
+use Toolgate::Test qw(Cookbook);
 
 use IO::Socket::INET;
 

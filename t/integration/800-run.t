@@ -3,8 +3,8 @@
 # arguments that no command accepts. Only compiling is omitted: other tests use
 # its result.
 
-use Toolgate::Test plain_only => 'it starts NGINX without preloading';
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace),
+    plain_only => 'it starts NGINX without preloading';
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir . '/a run';

@@ -2,8 +2,8 @@
 # Floods of backends of `pass` and threads of libraries, and changing lists:
 # others are served. See Toolgate::Floods.
 
-use Toolgate::Test timeout => 1800, plain_too => 'it measures memory';
-use Toolgate::Flooded;
+use Toolgate::Test qw(Flooded),
+    timeout => 1800, plain_too => 'it measures memory';
 
 Toolgate::Flooded::test_all(qr/^(?:backend|imported|threads)/);
 done_testing;

@@ -6,8 +6,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test;
-use Toolgate::Backend;
+use Toolgate::Test qw(Backend);
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->allow_log(qr/no connection to/);

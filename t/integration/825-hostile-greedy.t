@@ -8,10 +8,7 @@ use warnings;
 
 use Time::HiRes qw(sleep);
 
-use Toolgate::Attacker;
-use Toolgate::Measure;
-use Toolgate::Test;
-use Toolgate::User;
+use Toolgate::Test qw(Attacker User);
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END')->start;

@@ -6,9 +6,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Hang;
-use Toolgate::Measure;
-use Toolgate::Test plain_too => 'it measures memory';
+use Toolgate::Test qw(Hang), plain_too => 'it measures memory';
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $hang = Toolgate::Hang->new($tg);

@@ -2,8 +2,7 @@
 # Clients that connect and send nothing: if connections are short, the oldest of
 # them is closed for a new one, also during its TLS handshake.
 
-use Toolgate::Test;
-use Toolgate::Tls;
+use Toolgate::Test qw(Tls);
 
 my $tools = <<'END';
 tool hi { return hi; }

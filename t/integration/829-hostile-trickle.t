@@ -4,8 +4,7 @@
 
 use POSIX ();
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $count = Toolgate::Test::is_san() ? 200 : 1000;
 my $files = POSIX::sysconf(POSIX::_SC_OPEN_MAX());

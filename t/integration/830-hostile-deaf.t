@@ -2,8 +2,7 @@
 # Clients that send many requests and never read: the worker stops reading from
 # them, and closes them in time.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new(head => 'tool_send_timeout 3s;');
 # One of them uses 256 KiB of responses, a call's arguments and as much room as

@@ -2,8 +2,7 @@
 # Clients that shut down writing after their requests: each request is answered,
 # then the connection ends.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 my $rounds = Toolgate::Test::is_san() ? 40 : 150;

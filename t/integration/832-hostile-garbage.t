@@ -2,8 +2,7 @@
 # Bytes that are no message of any dialect: a parse error or the end of the
 # connection, by the contract.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 my $rounds = Toolgate::Test::is_san() ? 20 : 100;

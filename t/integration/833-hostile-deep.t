@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # Ten megabytes of opening brackets, in each dialect: rejected at the 129th.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 $hostile->run([ [ deep => rounds => 3 ] ]);

@@ -2,8 +2,7 @@
 # Objects with a million members: as arguments, with and without permission of
 # the schema, and as an envelope.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 $hostile->run([ [ keys => rounds => 1 ] ]);

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # Ids, progress tokens and names of a megabyte: none is returned.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 $hostile->run([ [ ids => rounds => 3 ] ]);

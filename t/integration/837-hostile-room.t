@@ -2,8 +2,7 @@
 # Clients that use all connections, or all descriptors: existing clients and
 # their programs are served, and the worker keeps some for itself.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my @ways = (
     [ connections => 'worker_connections 128;', '' ],

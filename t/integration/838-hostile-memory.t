@@ -2,8 +2,7 @@
 # Clients that have each sent nine megabytes of an incomplete message: the
 # worker's memory has a bound.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Hostile;
+use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
 
 my $hostile = Toolgate::Hostile->new;
 my $attacker = $hostile->attack(hoard => connections => 48);

@@ -3,9 +3,7 @@
 # second, and so on up to the last. Each time the client gets its response, an
 # error, or a closed connection, and nothing is left in the worker.
 
-use Toolgate::Test;
-use Toolgate::Faults;
-use Toolgate::Talks;
+use Toolgate::Test qw(Faults Talks);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $faults = Toolgate::Faults->new($tg);

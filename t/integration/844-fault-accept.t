@@ -5,9 +5,7 @@
 
 use Errno qw(ECONNABORTED EMFILE ENFILE ENOMEM ENOSPC);
 
-use Toolgate::Test;
-use Toolgate::Faults;
-use Toolgate::Talks;
+use Toolgate::Test qw(Faults Talks);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $faults = Toolgate::Faults->new($tg);

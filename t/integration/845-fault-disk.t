@@ -2,8 +2,7 @@
 # A full disk: the logs of NGINX, of its clients and of the runner cannot be
 # written. All are served as usual.
 
-use Toolgate::Test;
-use Toolgate::Talks;
+use Toolgate::Test qw(Talks);
 
 plan skip_all => 'no /dev/full' if !-c '/dev/full';
 

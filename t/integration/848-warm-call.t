@@ -1,8 +1,7 @@
 # A warm call on the fast path: no allocation, one read, one write, and no other
 # system call, whatever number of requests one read brings.
 
-use Toolgate::Test;
-use Toolgate::Faults;
+use Toolgate::Test qw(Faults);
 
 my $calls = 20;
 

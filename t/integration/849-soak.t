@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # The soak test for a few seconds; ./build.sh soak runs it for any time.
 
-use Toolgate::Test plain_too => 'it measures memory';
-use Toolgate::Soak;
+use Toolgate::Test qw(Soak), plain_too => 'it measures memory';
 
 Toolgate::Soak->test(seconds => 6, rounds => 2, clients => 20);
 

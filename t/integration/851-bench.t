@@ -1,8 +1,7 @@
 # The bench: both servers answer its load generator in every dialect, and it
 # detects a wrong response.
 
-use Toolgate::Test;
-use Toolgate::Bench;
+use Toolgate::Test qw(Bench);
 
 my $bench = Toolgate::Bench->new;
 my $tool  = $bench->toolgate($Toolgate::Bench::ECHO

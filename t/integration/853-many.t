@@ -3,11 +3,8 @@
 # descriptor or memory, in the worker, the runner or behind; nor do clients that
 # cancel or close. TOOLGATE_TEST_CALLS is the number of each.
 
-use Toolgate::Test plain_too => 'it measures memory',
+use Toolgate::Test qw(Many McpWeb Web), plain_too => 'it measures memory',
     timeout => $ENV{TOOLGATE_TEST_CALLS} ? 36_000 : 3600;
-use Toolgate::Many;
-use Toolgate::McpWeb;
-use Toolgate::Web;
 
 my $is_san = Toolgate::Test::is_san();
 # Sanitizers find at once what is wrong; only memory needs many calls.

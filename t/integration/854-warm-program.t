@@ -2,8 +2,7 @@
 # A warm call of a program costs its worker four allocations, as before `exec`
 # could continue on further lines: no more for either form.
 
-use Toolgate::Test;
-use Toolgate::Faults;
+use Toolgate::Test qw(Faults);
 
 my $calls = 20;
 

@@ -3,9 +3,7 @@
 # sent. And many rules that are due at once: each fires, and another client's
 # program is answered meanwhile.
 
-use Toolgate::Test;
-use Toolgate::Clock;
-use Toolgate::Flood;
+use Toolgate::Test qw(Clock Flood);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $clock = Toolgate::Clock->new($tg);

@@ -2,8 +2,7 @@
 # The content of a trace: each frame of each dialect, in both directions, in any
 # worker, whole or cut; and another reader of MessagePack finds the same.
 
-use Toolgate::Test;
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace);
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 

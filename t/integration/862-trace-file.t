@@ -6,8 +6,7 @@
 use Fcntl qw(O_RDWR O_NONBLOCK);
 use POSIX ();
 
-use Toolgate::Test;
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace);
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 

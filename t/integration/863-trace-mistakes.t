@@ -2,8 +2,7 @@
 # Mistakes in tool_trace: nginx -t finds each, with line and correction.
 
 use POSIX ();
-use Toolgate::Test;
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace);
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 

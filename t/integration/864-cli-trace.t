@@ -3,8 +3,7 @@
 # that are cut anywhere; and a file that grows, is replaced or emptied while it
 # is followed.
 
-use Toolgate::Test;
-use Toolgate::Trace;
+use Toolgate::Test qw(Trace);
 
 plan(skip_all => 'built without msgpack-c') if !has_msgpack();
 

@@ -2,9 +2,7 @@
 # Every transcript against a program with libtoolgate: on a server according to
 # its headers, in all three kinds of loops.
 
-use Toolgate::Test;
-use Toolgate::Host;
-use Toolgate::Transcript;
+use Toolgate::Test qw(Host Transcript);
 
 my $tg = Toolgate::Test->new;
 my @transcripts = grep { !$_->header('only') && !$_->header('library') }

@@ -2,8 +2,7 @@
 # The life of a server in a program: its files, their names and owners over
 # time, and that nothing is left.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # Tools and methods of a program: the arguments of calls, their responses, and
 # notifications of changes.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

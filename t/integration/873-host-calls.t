@@ -2,8 +2,7 @@
 # Calls of a program's tools: answered later, from threads, with progress;
 # cancelled by anyone; and clients that are too many, silent or do not read.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

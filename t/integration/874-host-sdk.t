@@ -2,8 +2,7 @@
 # Clients without the socket: the transport "sdk", whose messages the program
 # carries, and clients at descriptors.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use IO::Socket::UNIX;
 use JSON::PP qw(decode_json);
 use POSIX ();

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # Child processes of a program with a server have nothing of it.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use IO::Socket::UNIX;
 use POSIX ();
 use Socket qw(SOCK_STREAM);

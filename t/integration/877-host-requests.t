@@ -3,8 +3,7 @@
 # times, while agents are killed at random: nothing is left of descriptors,
 # threads, memory, files or processes.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # The bridge in front of a program: as the agent starts it, and its error if the
 # program does not start.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

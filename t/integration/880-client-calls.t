@@ -3,8 +3,7 @@
 # of another program's: requests and their results, from a thread, its own loop
 # and libuv's.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use Toolgate::Parent qw(answer give refuse request text_result);
 use JSON::PP qw(decode_json);
 

@@ -2,8 +2,7 @@
 # A program that is a client of NGINX by libtoolgate: many calls at once,
 # progress, notifications, also over a reload, a restart, and killed workers.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 
 my $tg = Toolgate::Test->new;
 $tg->allow_log(qr/exited on signal 9/);

@@ -2,8 +2,7 @@
 # Many threads of a program that wait for responses of one client, while the
 # server restarts; and its child processes.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 
 my $tg = Toolgate::Test->new;
 my $server = Toolgate::Host->start($tg, 'thread');

@@ -2,9 +2,7 @@
 # A program that is a client by libtoolgate, over TCP and TLS: names and both
 # sides' certificates are verified, as by the command line.
 
-use Toolgate::Test;
-use Toolgate::Host;
-use Toolgate::Tls;
+use Toolgate::Test qw(Host Tls);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

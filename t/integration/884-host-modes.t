@@ -2,8 +2,7 @@
 # A program's socket and schema file are private from the moment of their
 # creation, whatever the umask; and a reader of the schema file finds all of it.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

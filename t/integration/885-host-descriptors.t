@@ -2,8 +2,7 @@
 # A program without free descriptors: failures have a reason and leave nothing,
 # and everything works when there are some again.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use IO::Socket::UNIX;
 use Socket qw(SOCK_STREAM);
 

@@ -3,9 +3,7 @@
 # and closes: a client that cannot be served is closed or waits, and the next
 # one is served.
 
-use Toolgate::Test;
-use Toolgate::Host;
-use Toolgate::Faults;
+use Toolgate::Test qw(Host Faults);
 
 my $tg = Toolgate::Test->new;
 my $faults = Toolgate::Faults->new($tg);

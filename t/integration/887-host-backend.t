@@ -2,8 +2,7 @@
 # A program as the backend of a `pass`: when it stops, each started call is
 # answered, and others are sent to another backend.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $many = 100;

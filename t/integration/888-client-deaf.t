@@ -2,8 +2,7 @@
 # A server that does not read requests of libtoolgate's client: requests that
 # nobody waits for do not fill the program's memory.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 use Toolgate::Parent qw(give);
 
 my $tg = Toolgate::Test->new;

@@ -2,8 +2,7 @@
 # Remains of a killed host in the temporary folder are removed by the same
 # user's next start, and nothing else.
 
-use Toolgate::Test;
-use Toolgate::Host;
+use Toolgate::Test qw(Host);
 
 my $tg = Toolgate::Test->new;
 my $temp = $tg->dir . '/temp';

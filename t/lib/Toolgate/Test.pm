@@ -12,11 +12,12 @@ package Toolgate::Test;
 #   is $c->call_tool('hi')->{result}{content}[0]{text}, 'hi';
 #   done_testing;
 #
-# `use Toolgate::Test timeout => 1800` gives a file more than the 15 minutes
-# that end a hanging one; `plain_only => WHY` runs it without the sanitizers
-# only, `plain_too => WHY` with and without. TOOLGATE_BUILD names the build
-# folder, TOOLGATE_TEST_KEEP keeps the temporary folder, TOOLGATE_TEST_DEBUG
-# sets NGINX's log level to debug.
+# `use Toolgate::Test qw(Hang Move)` also loads Toolgate::Hang and ::Move.
+# Options follow: `timeout => 1800` gives a file more than the 15 minutes that
+# end a hanging one; `plain_only => WHY` runs it without the sanitizers only,
+# `plain_too => WHY` with and without. TOOLGATE_BUILD names the build folder,
+# TOOLGATE_TEST_KEEP keeps the temporary folder, TOOLGATE_TEST_DEBUG sets
+# NGINX's log level to debug.
 
 use strict;
 use warnings;
@@ -37,7 +38,10 @@ our (@started, $finished, $test, $plain_too);
 our $END_TIME = 90;
 
 sub import {
-    my ($class, %option) = @_;
+    my $class = shift;
+    my @modules;
+    push @modules, shift while @_ && $_[0] =~ /^[A-Z]/;
+    my %option = @_;
     my $caller = caller;
     Toolgate::Util::load_build_env();
     my $timeout = $option{timeout} // 900;
@@ -60,9 +64,9 @@ sub import {
     delete $ENV{T2_IN_PRELOAD};
     Toolgate::Report::start();
 
-    eval "package $caller; Test::More->import; Toolgate::Util->import;"
-        . 'Toolgate::Measure->import; 1'
-        or die $@;
+    my $load = join '', map {"require Toolgate::$_; Toolgate::$_->import;"}
+        qw(Util Measure), @modules;
+    eval "package $caller; Test::More->import; $load 1" or die $@;
     no strict 'refs';
     no warnings 'redefine';
     *{"${caller}::done_testing"} = \&finish;
