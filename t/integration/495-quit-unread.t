@@ -2,7 +2,7 @@
 # NGINX quits while clients have not read their responses: all requests are
 # answered, and all responses arrive.
 
-use Toolgate::Test qw(Client Way);
+use Toolgate::Test qw(Client Tls Way);
 
 use IO::Socket::INET;
 use Socket qw(SOL_SOCKET SO_RCVBUF);
@@ -38,17 +38,11 @@ use Socket qw(SOL_SOCKET SO_RCVBUF);
     my $size = 900_000;
     my $tg = Toolgate::Test->new(workers => 1);
     my $port;
-    for my $try (1 .. 10) {
-        $port = IO::Socket::INET->new(
-            LocalAddr => '127.0.0.1',
-            Listen    => 1
-        )->sockport;
-        $tg->conf("listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n"
-                . 'method echo { return $tool_arg_text; output text; }');
-        last if eval { $tg->start; 1 };
-        die $@ if $try == 10 || $@ !~ /Address already in use/;
-        $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-    }
+    start_on_ports $tg, sub {
+        $port = free_port();
+        return "listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n"
+            . 'method echo { return $tool_arg_text; output text; }';
+    };
     my $socket = IO::Socket::INET->new(
         PeerAddr => '127.0.0.1',
         PeerPort => $port

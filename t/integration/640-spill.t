@@ -2,18 +2,7 @@
 # An output that is too large for a response is stored: the result has its
 # beginning, end, size and lines, and toolgate_output reads all of it.
 
-use Toolgate::Test qw(Way);
-
-use IO::Socket::INET;
-
-# Returns a port that is free now.
-sub free_port {
-    my $socket = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1',
-        Listen    => 1
-    ) or die "listen: $!\n";
-    return $socket->sockport;
-}
+use Toolgate::Test qw(Tls Way);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -1,29 +1,15 @@
 #!/usr/bin/perl
 # The command line and the bridge over TCP.
 
-use Toolgate::Test;
-
-use IO::Socket::INET;
-
-# Returns a port that is free now.
-sub free_port {
-    my $socket = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1',
-        Listen    => 1
-    ) or die "listen: $!\n";
-    return $socket->sockport;
-}
+use Toolgate::Test qw(Tls);
 
 my $tg = Toolgate::Test->new;
 my $port;
-for my $try (1 .. 10) {
+start_on_ports $tg, sub {
     $port = free_port();
-    $tg->conf("listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n"
-            . 'tool hi { description "Says hi."; return hi; }');
-    last if eval { $tg->start; 1 };
-    die $@ if $try == 10 || $@ !~ /Address already in use/;
-    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-}
+    return "listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n"
+        . 'tool hi { description "Says hi."; return hi; }';
+};
 
 my ($status, $out, $err) =
     $tg->cli('call', 'hi', '--socket', "127.0.0.1:$port");

@@ -1,21 +1,10 @@
 #!/usr/bin/perl
 # TCP clients have no user: rules about users reject them, `all` includes them.
 
-use Toolgate::Test qw(Way);
-
-use IO::Socket::INET;
+use Toolgate::Test qw(Tls Way);
 
 my $tg = Toolgate::Test->new;
 my $user = getpwuid $>;
-
-# Returns a port that is free now; another test may take it before NGINX does.
-sub free_port {
-    my $socket = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1',
-        Listen    => 1
-    ) or die "listen: $!\n";
-    return $socket->sockport;
-}
 
 my %tool = (
     open   => '',
@@ -29,13 +18,10 @@ my %tool = (
 my $tools = join "\n", map {"tool $_ { $tool{$_} return hi; }"} sort keys %tool;
 
 my $port;
-for my $try (1 .. 10) {
+start_on_ports $tg, sub {
     $port = free_port();
-    $tg->conf("listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n$tools");
-    last if eval { $tg->start; 1 };
-    die $@ if $try == 10 || $@ !~ /Address already in use/;
-    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-}
+    return "listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n$tools";
+};
 
 sub over_tcp {
     my $socket = IO::Socket::INET->new("127.0.0.1:$port") or die "$port: $!\n";
