@@ -40,10 +40,7 @@ is_refused('a second one', $one->master_pid);
 # After a reload and a worker's end the pid is still the master's.
 $one->reload("$listen\ntool who { return one; }");
 is_refused('after a reload', $one->master_pid);
-my ($worker) = $one->worker_pids;
-$one->allow_log(qr/exited on signal 9/);
-kill KILL => $worker;
-wait_for { 2 == grep { $_ != $worker } $one->worker_pids } 'another worker';
+$one->kill_workers(($one->worker_pids)[0]);
 is_refused('after a worker was killed', $one->master_pid);
 serves('the first one goes on', 'one');
 

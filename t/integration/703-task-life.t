@@ -93,13 +93,7 @@ $tg->file('third', '');
 is until_state($first, 'completed')->{result}, "begun\nended",
     'what runs may end';
 is task($second)->{state}, 'queued', 'what waits stays';
-my ($victim) = $tg->worker_pids;
-kill KILL => $victim;
-$tg->allow_log(qr/exited on signal 9/);
-wait_for {
-    my @now = $tg->worker_pids;
-    return @now == 2 && !grep { $_ == $victim } @now;
-} 'another worker';
+$tg->kill_workers(($tg->worker_pids)[0]);
 $c = $tg->connect;
 is task($second)->{state}, 'queued', 'also when a worker comes anew';
 $tg->reload;

@@ -111,9 +111,7 @@ is_deeply [ @$task{qw(prompt agent priority state owner metadata result)} ],
         { source => 'tool', tool => 'build' }, undef ], 'what is told of it';
 undef $c;
 $tg->reload;
-kill KILL => $tg->worker_pids;
-$tg->allow_log(qr/exited on signal 9/);
-wait_for { $tg->worker_pids == 2 } 'other workers';
+$tg->kill_workers($tg->worker_pids);
 $c = $tg->connect;
 is task($id)->{pid}, $task->{pid}, 'whoever goes, it goes on';
 unlink "$dir/log.run";

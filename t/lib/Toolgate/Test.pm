@@ -463,6 +463,18 @@ sub worker_pids {
     return @pids;
 }
 
+# Kills workers and waits for the next ones.
+sub kill_workers {
+    my ($self, @pids) = @_;
+    my %killed = map { $_ => 1 } @pids;
+    $self->allow_log(qr/exited on signal 9/);
+    kill KILL => @pids;
+    wait_for {
+        my @now = $self->worker_pids;
+        return @now == $self->{expected} && !grep { $killed{$_} } @now;
+    } 'other workers';
+}
+
 # Returns the runners below this test; those of $tg have its command line,
 # socket or folder, but most tests have one server.
 sub runner_pids {
