@@ -83,10 +83,10 @@ for my $signal (qw(TERM QUIT reload)) {
     if ($signal eq 'reload') {
         my $away = "$dir/away.sock";
         $one->conf("listen unix:$away;\ntool who { return away; }");
+        my @old = $one->worker_pids;
         kill HUP => $one->master_pid;
         wait_for { -S $away } 'the other path';
-        wait_for { $one->worker_pids(all => 1) == 2 }
-            'the old workers to leave';
+        wait_for { !grep { is_alive($_) } @old } 'the old workers to leave';
     }
     $one->stop(signal => $signal eq 'QUIT' ? $signal : 'TERM');
     is file_id(), $id, "$signal: the second one's socket stays";
