@@ -64,14 +64,14 @@ SKIP: {
 
 # --- reloads --------------------------------------------------------------
 
+# The runner exits after some seconds without a connection, which must not
+# happen during a reload on a busy machine.
+sub hold { return Toolgate::Client->connect("$dir/made/runner-3.sock") }
+my $hold = hold();
 for my $round (1 .. 5) {
     $tg->reload(body());
     is runner_of($tg->connect), $runner, "reload $round: the same runner";
 }
-# It exits after some seconds without a connection, which must not happen during
-# a reload on a busy machine.
-sub hold { return Toolgate::Client->connect("$dir/made/runner-3.sock") }
-my $hold = hold();
 $tg->reload("tool_state_dir $state;\ntool none { return 1; }");
 is text_of($tg->connect->call_tool('none')), 1, 'a config without programs';
 $tg->reload(body());
