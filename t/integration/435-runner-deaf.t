@@ -47,18 +47,17 @@ sub fails {
     my $c = $tg->connect;
     my $first = time;
     for my $n (1 .. 5) {
-        my $start = time;
         my $reply = $c->call_tool('run');
         ok $reply->{result}{isError}, "$name, call $n: it fails";
         like text_of($reply),
             qr/^toolgate-runner could not be started \($reason\), so the pro/,
             "$name, call $n: it says why";
-        cmp_ok time - $start, '<', 8, "$name, call $n: no deadline passes";
     }
     is starts($from), 5, "$name: a start for each";
     is says_why($from), 1, "$name: the log says it once";
     like $tg->log($from), qr/cannot start in "\Q$state\E": $reason; the calls/,
         "$name: and why";
+    # If a deadline passed, the log would say that the runner does not answer.
     unlike $tg->log($from), qr/\[error\] \S+ toolgate-runner(?! cannot start)/,
         "$name: and nothing else";
     cmp_ok time - $first, '>', 1.2, "$name: the starts are ever less";

@@ -43,7 +43,7 @@ sub call {
     return $reply->{result}{json} // die explain($reply);
 }
 my $one = agent(name => 'a', timeout_ms => 60000, concurrency => 1);
-my $short = agent(name => 'b', timeout_ms => 3000);
+my $short = agent(name => 'b', timeout_ms => 10_000);
 
 # --- the last worker exits, and a waiting task starts after that
 
@@ -68,11 +68,12 @@ my $busy = $runner->connect;
 my $wait = "until [ -e $dir/free ]; do sleep 0.1; done";
 $busy->request('exec', Toolgate::Runner::sh($wait)) for 1 .. 64;
 wait_for { $c->rpc('status')->{result}{running} == 64 } '64 programs';
-my $id = call($c, 'task.submit', prompt => 'sleep 0.2; echo done',
+my $id = call($c, 'task.submit', prompt => 'echo done',
     agent => 'b')->{taskId};
 wait_for { call($c, 'task.get', taskId => $id)->{state} eq 'running' }
     'the task to be claimed';
-sleep 4;
+# Longer than the agent's timeout, which begins with the program.
+sleep 11;
 $tg->file('free', '');
 my $task;
 wait_for {
