@@ -88,11 +88,13 @@ is text_of($asks->call_tool('who')) =~ /"count":(\d+)/ && $1, 7,
 # After a reload they are equal, in other workers.
 my %old = map { $_ => 1 } $tg->worker_pids(all => 1);
 $tg->reload;
+my $seen;
 wait_for {
-    is_deeply seen($asks), \@all, 'all of them, still';
-    return !grep { !$_->{worker} || $old{ $_->{worker} } }
+    $seen = seen($asks);
+    return @$seen == @all && !grep { !$_->{worker} || $old{ $_->{worker} } }
         @{ $result->{clients} };
 } 'all to be in new workers';
+is_deeply $seen, \@all, 'all clients are still listed';
 is_deeply { map { $_->{since} => 1 } @{ $result->{clients} } }, \%since,
     'since when they were';
 
