@@ -529,7 +529,7 @@ sub check {
     my ($name, $pattern, $body, %option) = @_;
     my $dir = $tg->dir;
     $pattern =~ s/%%DIR%%/$dir/;
-    $tg->conf_fails($body, $pattern, $name, %option);
+    conf_fails($tg, $body, $pattern, $name, %option);
 }
 
 # Files that nginx -t itself writes.
@@ -561,7 +561,7 @@ for my $late (
     ],
 ) {
     my ($name, $pattern, $body) = @$late;
-    $tg->conf_fails($body, $pattern, $name);
+    conf_fails($tg, $body, $pattern, $name);
 }
 
 # In an included file, the error names that file.

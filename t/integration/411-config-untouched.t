@@ -29,7 +29,7 @@ sub accepts {
 
 sub refuses {
     my ($name, $pattern, $body, %option) = @_;
-    $tg->conf_fails($body, $pattern, $name, %option);
+    conf_fails($tg, $body, $pattern, $name, %option);
 }
 
 # --- nginx -t alone -------------------------------------------------------

@@ -252,7 +252,7 @@ for my $case (
         qr/invalid parameter "3" in "trigger"; .*five fields in quotes/ ],
 ) {
     my ($body, $pattern) = @$case;
-    $tg->conf_fails($body, qr/\[emerg\].*$pattern/m);
+    conf_fails($tg, $body, qr/\[emerg\].*$pattern/m);
 }
 
 # Errors of NGINX, and warnings.

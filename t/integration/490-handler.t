@@ -35,7 +35,7 @@ for (
         qr/give it a "return" or an "exec".* or a "later" or a "grow"/ ],
     [ 'tool a { later 1 x; exec true; }', qr/"exec" directive is a second/ ],
 ) {
-    $tg->conf_fails(@$_);
+    conf_fails($tg, @$_);
 }
 my ($status, $out) = $tg->test_conf("tool_trace x.trace;\n" . body(1));
 like $out, qr/"tool_trace" .*without msgpack-c; .*libmsgpack-dev.*:\d+/,

@@ -55,7 +55,7 @@ for my $case (
     [ 'primes.so primes 1 2', 'it needs one argument, a number' ],
 ) {
     my ($library, $message) = @$case;
-    $tg->conf_fails("tool a { library lib/$library; }",
+    conf_fails($tg, "tool a { library lib/$library; }",
         qr/refuses: \Q$message\E/);
 }
 

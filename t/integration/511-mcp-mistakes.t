@@ -104,7 +104,7 @@ for (
     [ 'tool a { description x; }',
         qr/give it a "return" or an "exec"(?!.*"mcp_server")/ ],
 ) {
-    $tg->conf_fails(@$_);
+    conf_fails($tg, @$_);
 }
 
 # None may be in `stream`; it may contain what is allowed.

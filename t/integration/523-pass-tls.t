@@ -240,7 +240,7 @@ for my $case (
         qr/NONESUCH/ ],
 ) {
     my ($name, $more, $why) = @$case;
-    $tg->conf_fails(tools($address, $more), $why, $name);
+    conf_fails($tg, tools($address, $more), $why, $name);
 }
 my ($status, $out) =
     $tg->test_conf('tool a { return b; tool_pass_ssl on; }');

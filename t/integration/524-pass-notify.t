@@ -100,7 +100,7 @@ for my $case (
                 qr/"notify", which works with one backend/ ],
 ) {
     my ($pass, $stream, $why) = @$case;
-    $tg->conf_fails("tool a { description x; $pass }", $why, $pass,
+    conf_fails($tg, "tool a { description x; $pass }", $why, $pass,
         stream => $stream);
 }
 

@@ -111,7 +111,7 @@ my @mistakes = (
 for my $case (@mistakes) {
     my ($tool, $pattern) = @$case;
     my $body = "tool a {\n $tool" . ($tool =~ /\} #!/ ? '' : "\n}");
-    my $out = $tg->conf_fails($body, $pattern);
+    my $out = conf_fails($tg, $body, $pattern);
     unlike $out, qr/abc/, "no secret in the message" if $tool =~ /file=/;
 }
 
@@ -152,7 +152,7 @@ SKIP: {
     skip 'for root only', 2 if $> != 0;
     my $nobody = Toolgate::Test->new(user => 'nobody');
     my $ca = $nobody->file('ca', "-----BEGIN CERTIFICATE-----\n", 0600);
-    $nobody->conf_fails("tool a { $get ca_file $ca; }",
+    conf_fails($nobody, "tool a { $get ca_file $ca; }",
         qr/"\S+ca" of "ca_file" cannot be read by/,
         'certificates that the workers cannot read');
 }

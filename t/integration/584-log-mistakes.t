@@ -33,7 +33,7 @@ my %log = (
         qr/is already used with another "buffer"/,
 );
 for my $text (sort keys %log) {
-    $tg->conf_fails("tool_log $text; #!\ntool a { return 1; }", $log{$text});
+    conf_fails($tg, "tool_log $text; #!\ntool a { return 1; }", $log{$text});
 }
 
 my %format = (
@@ -48,7 +48,7 @@ my %format = (
     'a ${tool_arg_a.b}' => qr/cannot be logged; log the whole/,
 );
 for my $text (sort keys %format) {
-    $tg->conf_fails('tool a { return 1; }', $format{$text},
+    conf_fails($tg, 'tool a { return 1; }', $format{$text},
         "tool_log_format $text", stream => "tool_log_format $text;\n");
 }
 

@@ -136,7 +136,7 @@ for my $case (
 ) {
     my ($text, $pattern) = @$case;
     $tg->file('schemas/address.json', $text);
-    $tg->conf_fails($tool, $pattern, $text);
+    conf_fails($tg, $tool, $pattern, $text);
 }
 
 $tg->stop;

@@ -177,7 +177,7 @@ for my $case (
         qr/tool "a" has variables in the host/ ],
 ) {
     my ($text, $pattern) = @$case;
-    $tg->conf_fails("$text\ntool ok { return x; }", $pattern);
+    conf_fails($tg, "$text\ntool ok { return x; }", $pattern);
 }
 my ($status, $out) = $tg->test_conf("tool_ca_file $dir/ca.pem;\n"
         . "tool_redirects 1;\ntool a { http GET http://h/; hosts x; }");

@@ -140,7 +140,7 @@ for my $case (
     [ 'tool a { http GET http://a/; query $x y; }', qr/invalid name "\$x"/ ],
     [ 'tool a { library $x; }',                  qr/without variables/ ],
 ) {
-    $tg->conf_fails(@$case);
+    conf_fails($tg, @$case);
 }
 
 done_testing;

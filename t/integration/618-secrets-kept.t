@@ -80,7 +80,7 @@ for my $block (
         [ 'credential=../x', qr/invalid credential/ ],
     ) {
         my ($value, $pattern) = @$case;
-        $tg->conf_fails(sprintf($block, $value), $pattern);
+        conf_fails($tg, sprintf($block, $value), $pattern);
     }
 }
 

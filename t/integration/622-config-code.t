@@ -114,7 +114,7 @@ $tg->file('conf.d/maps.conf',
 for my $case (@code) {
     my ($line, $name, $remedy) = @$case;
     my $said = qr/"exec" puts the caller's "[^"]+" into code that "(?:$name)"/;
-    $tg->conf_fails(
+    conf_fails($tg,
         "tool a {\n description d;\n exec " . in_dir($line) . "; #!\n}",
         [ qr/\[emerg\].*$said runs/, $remedy ], $line, stream => $stream);
 }
@@ -126,7 +126,7 @@ for my $body ("tool a { exec sh;\n arg -c;\n arg 'echo \$tool_arg_x' if=\$x; }",
     'task_agent a { exec sh -c "echo $task_prompt"; default; }',
     'task_agent a { exec env sh -c "ls $task_cwd"; default; }',
     'task_agent * { exec sh -c "ls $task_agent"; }') {
-    $tg->conf_fails($body,
+    conf_fails($tg, $body,
         qr/puts the caller's "\$t\w+" into code that "sh" runs/, undef,
         stream => 'map $tool_arg_x $x { default 1; }');
 }

@@ -134,13 +134,13 @@ for ("tool a { exec true; preview 2m; }",
     "tool a { exec true; preview 2k; max_output 1k; }",
     )
 {
-    $tg->conf_fails($_,
+    conf_fails($tg, $_,
         qr/"a" has a "preview" that is larger than its "max_output", 1/);
 }
 
 for my $mistake (@mistakes) {
     my ($name, $pattern, $body) = @$mistake;
-    $tg->conf_fails($body, $pattern, $name);
+    conf_fails($tg, $body, $pattern, $name);
 }
 
 done_testing;

@@ -9,7 +9,7 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $agent = 'task_agent a { exec true; }';
 
-sub refused { return $tg->conf_fails(@_) }
+sub refused { return conf_fails($tg, @_) }
 
 refused 'task_methods on;', qr/no "task_agent"; add one/,
     'methods without an agent';

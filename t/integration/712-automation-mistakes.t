@@ -11,7 +11,7 @@ my $agent = 'task_agent a { exec true; default; }';
 my $cron = 'trigger cron "0 3 * * *";';
 my $act = 'agent a "Do it.";';
 
-sub refused { return $tg->conf_fails(@_) }
+sub refused { return conf_fails($tg, @_) }
 
 sub rule { return "$agent automation r { $_[0] }" }
 

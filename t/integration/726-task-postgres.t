@@ -16,7 +16,7 @@ my $body = "task_store $uri password_file=$secret; $rest";
 
 sub refused {
     my ($store, @expected) = @_;
-    $tg->conf_fails("task_store $store; $rest", @expected);
+    conf_fails($tg, "task_store $store; $rest", @expected);
 }
 
 # --- mistakes

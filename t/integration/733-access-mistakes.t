@@ -18,7 +18,7 @@ for my $directive (qw(allow deny tool_allow tool_deny)) {
             ? "$directive uid=$user $rule; #!\ntool a { return hi; }"
             : "tool a {\n $directive uid=$user $rule; #!\n return hi;\n}";
         my $shown = $rule =~ tr/"//dr;
-        $tg->conf_fails($body,
+        conf_fails($tg, $body,
             qr/invalid rule "\Q$shown\E" in "$directive"; $advice.* exists in /,
             "$directive $rule");
     }
@@ -32,7 +32,7 @@ for my $case (
         qr/invalid parameter "uid=root"/ ],
     )
 {
-    $tg->conf_fails(@$case);
+    conf_fails($tg, @$case);
 }
 
 # Names and numbers of all kinds are valid.

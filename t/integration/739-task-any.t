@@ -12,7 +12,7 @@ my $named = 'task_agent named { exec echo named $task_agent $task_prompt; '
     . 'default; }';
 my $more = 'task_agent coder-2 { exec echo own $task_agent $task_prompt; }';
 
-sub refused { return $tg->conf_fails(@_) }
+sub refused { return conf_fails($tg, @_) }
 refused 'task_agent * { exec true; default; }',
     qr/"\*" cannot be the "default"/, 'a default without a name';
 refused 'task_agent * { exec true; } task_agent * { exec true; }',

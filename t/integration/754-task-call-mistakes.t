@@ -36,7 +36,7 @@ for my $case (
         qr/more than 64 "task_agent" blocks and tools with "task" in a/ ],
     [ $on, qr/has no "task_agent"; add one, or add "task" to a tool/ ],
 ) {
-    $tg->conf_fails(@$case);
+    conf_fails($tg, @$case);
 }
 for my $good ("$on tool a { $exec task; }",
     "task_tools on; tool a { $exec task optional retry=3; }",

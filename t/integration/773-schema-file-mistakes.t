@@ -38,7 +38,7 @@ for my $case (
     )
 {
     my ($body, $pattern, %option) = @$case;
-    $tg->conf_fails($body, $pattern, $body, %option);
+    conf_fails($tg, $body, $pattern, $body, %option);
 }
 is_deeply [ glob "$dir/*.json*" ], [], 'and nothing was written';
 

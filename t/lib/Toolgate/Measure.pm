@@ -1,6 +1,7 @@
 package Toolgate::Measure;
 
-# Counts and compares files, memory, descriptors and processes.
+# Counts and compares files, memory, descriptors and processes, and checks the
+# messages of nginx -t.
 
 use strict;
 use warnings;
@@ -10,8 +11,8 @@ use Exporter qw(import);
 use Toolgate::Util;
 
 our @EXPORT =
-    qw(client_of fd_count files_below master_fds memory_below mode_of rss_kb
-    stopped text_of);
+    qw(client_of conf_fails fd_count files_below master_fds memory_below
+    mode_of rss_kb stopped text_of);
 
 # Returns everything below a folder, as { path => unchangeable properties },
 # except paths that match $without.
@@ -105,6 +106,27 @@ sub master_fds {
     } 'old workers to go';
     $tg->master_rests;
     return fd_count($tg->master_pid);
+}
+
+# Checks that nginx -t refuses a body (as in $tg->conf) with one or several
+# messages, given as patterns, and with the line of a "#!" in the body, if there
+# is one. Returns the output.
+sub conf_fails {
+    my ($tg, $body, $like, $name, %option) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    $name //= $body =~ s/\s+/ /gr;
+    my ($head, $marked) = split /#!/, $tg->conf_text($body, %option), 2;
+    my $line = 1 + ($head =~ tr/\n//);
+    my ($status, $out) = $tg->test_conf($body, %option);
+    Test::More::isnt($status, 0, "$name: refused");
+    for my $pattern (ref $like eq 'ARRAY' ? @$like : $like) {
+        my ($said) = grep { $_ =~ $pattern } split /\n/, $out;
+        Test::More::like($said // $out, qr{$pattern}, "$name: the message");
+        next if !defined $marked;
+        Test::More::like($said // $out,
+            qr{ in \Q$tg->{dir}\E/test\.conf:$line$}, "$name: the line");
+    }
+    return $out;
 }
 
 1;

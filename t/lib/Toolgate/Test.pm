@@ -310,27 +310,6 @@ sub test_conf {
     return ($status, $out . $err);
 }
 
-# Checks that nginx -t refuses a body (as in conf) with one or several messages,
-# given as patterns, and with the line of a "#!" in the body, if there is one.
-# Returns the output.
-sub conf_fails {
-    my ($self, $body, $like, $name, %option) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    $name //= $body =~ s/\s+/ /gr;
-    my ($head, $marked) = split /#!/, $self->conf_text($body, %option), 2;
-    my $line = 1 + ($head =~ tr/\n//);
-    my ($status, $out) = $self->test_conf($body, %option);
-    Test::More::isnt($status, 0, "$name: refused");
-    for my $pattern (ref $like eq 'ARRAY' ? @$like : $like) {
-        my ($said) = grep { $_ =~ $pattern } split /\n/, $out;
-        Test::More::like($said // $out, qr{$pattern}, "$name: the message");
-        Test::More::like($said // $out,
-            qr{ in \Q$self->{dir}\E/test\.conf:$line$}, "$name: the line")
-            if defined $marked;
-    }
-    return $out;
-}
-
 # Waits until the master has handled all earlier signals: it handles them
 # between two iterations, so it must handle SIGIO, which has no effect, twice.
 sub master_rests {
