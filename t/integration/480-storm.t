@@ -8,7 +8,7 @@ use Toolgate::Test qw(Storm), plain_too => 'it measures memory';
 use constant CLIENTS => 40;
 
 my $reloads = $ENV{TOOLGATE_STORM_RELOADS}
-    // (Toolgate::Test::is_san() ? 60 : 200);
+    // (Toolgate::Test::is_san() ? 60 : 120);
 my $tg = Toolgate::Test->new;
 my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 
@@ -46,7 +46,7 @@ for my $name (sort keys %$before) {
     # A worker connects to the runner for its first program: both workers must
     # have done so, before and after.
     my $is_memory = $name =~ /memory/;
-    my $more = $is_memory ? 2560 : $name eq 'runner fds' ? 2 : 0;
+    my $more = $is_memory ? 1400 : $name eq 'runner fds' ? 2 : 0;
     cmp_ok $after->{$name}, '<=', $before->{$name} + $more,
         "$name: no more than before"
         if !$is_memory || !Toolgate::Test::is_san();
