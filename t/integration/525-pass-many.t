@@ -16,9 +16,10 @@ tool echo { description "Says it."; return $tool_arg_key; }
 END
 my @protocols = qw(ipc jsonrpc mcp relay);
 my $tg = Toolgate::Test->new(workers => 1);
-$tg->conf(join '', 'tool who { description x; clients; }', map { "tool $_ { description x; pass unix:"
-        . $there->socket_path . " protocol=$_ name=echo; }\n" } @protocols)
-    ->start;
+my $backend = $there->socket_path;
+$tg->conf(join '', 'tool who { clients; }', map {
+    "tool $_ { pass unix:$backend protocol=$_ name=echo; }\n"
+} @protocols)->start;
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
 
