@@ -7,7 +7,7 @@ use Toolgate::Test qw(Status Storm);
 
 use constant CLIENTS => 30;
 
-my $reloads = 40;
+my $reloads = 20;
 my $tg = Toolgate::Test->new;
 
 # Lists are not calls, nor are unknown tools.
