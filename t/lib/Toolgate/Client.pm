@@ -172,18 +172,17 @@ sub recv_line {
     my ($self, $timeout) = @_;
     # Continue the search for the newline: large lines come in pieces.
     my $from = 0;
-    return $self->await(
+    my $end = index $self->{buf}, "\n";
+    $end = $self->await(
         'a line', $timeout,
         sub {
-            my $end = index $self->{buf}, "\n", $from;
-            if ($end < 0) {
-                $from = length $self->{buf};
-                return;
-            }
-            my $line = substr $self->{buf}, 0, $end + 1, '';
-            chop $line;
-            return $line;
-        });
+            my $at = index $self->{buf}, "\n", $from;
+            $from = length $self->{buf};
+            return $at < 0 ? undef : $at;
+        }) if $end < 0;
+    my $line = substr $self->{buf}, 0, $end + 1, '';
+    chop $line;
+    return $line;
 }
 
 sub recv_json {

@@ -17,6 +17,7 @@ my %escaped = (
     '"' => '"', '\\' => '\\', '/' => '/', b => "\b", f => "\f", n => "\n",
     r => "\r", t => "\t",
 );
+my $plain = '[ !#-\[\]-\x7f]';
 my %literal = (
     true  => $JSON::PP::true,
     false => $JSON::PP::false,
@@ -64,29 +65,36 @@ sub decode {
 sub value {
     my $depth = $_[1] + 1;
     die "too deep\n" if $depth > MAX_DEPTH;
-    $_[0] =~ /\G[ \t\r\n]+/gc;
-    return string($_[0]) if $_[0] =~ /\G"/gc;
-    if ($_[0] =~ /\G\{[ \t\r\n]*/gc) {
+    return string($_[0]) if $_[0] =~ /\G[ \t\r\n]*"/gc;
+    if ($_[0] =~ /\G[ \t\r\n]*\{[ \t\r\n]*/gc) {
         my %object;
         return \%object if $_[0] =~ /\G\}/gc;
         do {
             $_[0] =~ /\G[ \t\r\n]*"/gc or die "no name\n";
-            my $name = string($_[0]);
-            $_[0] =~ /\G[ \t\r\n]*:/gc or die "no colon\n";
-            $object{$name} = value($_[0], $depth);
+            # Most names, and many values, are plain.
+            my ($name, $string);
+            if ($_[0] =~ /\G($plain*+)":(?:"($plain*+)")?/gco) {
+                ($name, $string) = ($1, $2);
+            } else {
+                $name = string($_[0]);
+                $_[0] =~ /\G[ \t\r\n]*:/gc or die "no colon\n";
+            }
+            $object{$name} = $string // value($_[0], $depth);
         } while $_[0] =~ /\G[ \t\r\n]*,/gc;
         return \%object if $_[0] =~ /\G[ \t\r\n]*\}/gc;
-    } elsif ($_[0] =~ /\G\[[ \t\r\n]*/gc) {
+    } elsif ($_[0] =~ /\G[ \t\r\n]*\[[ \t\r\n]*/gc) {
         my @array;
         return \@array if $_[0] =~ /\G\]/gc;
         do {
             push @array, value($_[0], $depth);
         } while $_[0] =~ /\G[ \t\r\n]*,/gc;
         return \@array if $_[0] =~ /\G[ \t\r\n]*\]/gc;
-    } elsif ($_[0] =~ /\G(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)(?![0-9.eE])/gc) {
+    } elsif ($_[0]
+        =~ /\G[ \t\r\n]*(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)(?![0-9.eE])/gc)
+    {
         my $number = 0 + $1;
         return $number eq $1 ? $number : $json->decode("$1");
-    } elsif ($_[0] =~ /\G(true|false|null)(?![a-zA-Z0-9_])/gc) {
+    } elsif ($_[0] =~ /\G[ \t\r\n]*(true|false|null)(?![a-zA-Z0-9_])/gc) {
         return $literal{$1};
     }
     die "not plain\n";
@@ -94,7 +102,7 @@ sub value {
 
 # After the opening quote.
 sub string {
-    return $1 if $_[0] =~ /\G([ !#-\[\]-\x7f]*+)"/gc;
+    return $1 if $_[0] =~ /\G($plain*+)"/gco;
     my $string = '';
     while ($_[0] =~ /\G(?:([^"\\\x00-\x1f]+)|\\(?:(["\\\/bfnrt])
         |u(?![dD][89a-fA-F])([0-9a-fA-F]{4})))/gcx)

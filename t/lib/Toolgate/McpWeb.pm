@@ -57,14 +57,18 @@ sub url { return "http://127.0.0.1:$_[0]{port}/mcp" }
 # those with this method of MCP or of HTTP.
 sub requests {
     my ($self, $of) = @_;
-    my @all =
-        map { Toolgate::Json::decode($_) } lines_of("$self->{dir}/requests");
-    $_->{message} = eval { Toolgate::Json::decode($_->{body}) } for @all;
+    my $all = $self->{requests} //= [];
+    my @lines = lines_of("$self->{dir}/requests");
+    for my $line (@lines[ @$all .. $#lines ]) {
+        my $request = Toolgate::Json::decode($line);
+        $request->{message} = eval { Toolgate::Json::decode($request->{body}) };
+        push @$all, $request;
+    }
     return grep {
         !defined $of
             || ($_->{message} && ($_->{message}{method} // '') eq $of)
             || $_->{method} eq $of
-    } @all;
+    } @$all;
 }
 
 # Returns the methods of all requests, as one text.
