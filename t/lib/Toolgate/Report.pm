@@ -27,7 +27,7 @@ my $harmless = qr/\[alert\]\s\S+\s
 my $sanitizer =
     qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
 # Part of every line that alarms() looks for; logs may have 100,000 others.
-my $relevant = qr{exit|\[(?:alert|emerg)\]|Sanitizer|runtime error:};
+my $relevant = qr/exit|\[alert\]|\[emerg\]|Sanitizer|runtime error:/;
 
 # Starts to record diagnostics.
 sub start {
@@ -44,10 +44,13 @@ sub start {
 sub alarms {
     my ($tg) = @_;
     my (%stopping, @alarms);
-    open my $log, '<:raw', $tg->dir . '/error.log' or return;
-    while (my $line = <$log>) {
-        next if $line !~ $relevant;
-        chomp $line;
+    my $log = $tg->log;
+    while ($log =~ /$relevant/g) {
+        my $start = rindex($log, "\n", $-[0]) + 1;
+        my $end = index $log, "\n", $+[0];
+        $end = length $log if $end < 0;
+        pos($log) = $end;
+        my $line = substr $log, $start, $end - $start;
         my ($pid, $text) = $line =~ /\] (\d+)#\d+: (.*)/;
         $stopping{$pid} = 1
             if defined $pid && $text =~ /^signal (?:2|15) .*, exiting$/;
