@@ -19,10 +19,7 @@ use warnings;
 
 use IO::Handle;
 use IO::Select;
-use IO::Socket::INET;
-use IO::Socket::UNIX;
 use JSON::PP ();
-use POSIX ();
 use Time::HiRes qw(time);
 
 my $json = JSON::PP->new->canonical->allow_nonref;
@@ -147,6 +144,7 @@ sub ask_next {
 sub spawn {
     my $pid = fork // die "fork: $!";
     return $pid if $pid;
+    require POSIX;
     POSIX::setsid();
     $SIG{TERM} = 'IGNORE';
     close $_ for $in, $out;
@@ -202,6 +200,7 @@ my %tool = (
         my ($id, $params) = @_;
         print STDERR "dying \e[31mnow\e[0m\n";
         kill KILL => $$ if $params->{arguments}{signal};
+        require POSIX;
         POSIX::_exit(3);
     },
     grow => sub {
@@ -219,7 +218,7 @@ my %tool = (
             methods => [ @{ $params->{arguments}{methods} } ] });
     },
     pid   => sub { reply($_[0], text($$)) },
-    where => sub { reply($_[0], text(POSIX::getcwd())) },
+    where => sub { require POSIX; reply($_[0], text(POSIX::getcwd())) },
     env   => sub {
         reply($_[0], text(join "\n", map {"$_=$ENV{$_}"} sort keys %ENV));
     },
@@ -357,6 +356,8 @@ select undef, undef, undef, 0.02 until !$is{until} || -e $is{until};
 print STDERR "line $_ of many\n" for 1 .. $is{flood} // 0;
 print STDERR "ready\n" if $is{hello};
 if ($is{listen}) {
+    require IO::Socket::INET;
+    require IO::Socket::UNIX;
     $listener = $is{listen} =~ m{/}
         ? IO::Socket::UNIX->new(Local => $is{listen}, Listen => 5)
         : IO::Socket::INET->new(LocalAddr => '127.0.0.1',

@@ -30,20 +30,20 @@ BEGIN {
     };
 }
 
+my %PRCTL = (
+    x86_64  => 157,
+    aarch64 => 167,
+    riscv64 => 167,
+    i686    => 172,
+    armv7l  => 172,
+    ppc64le => 171,
+    s390x   => 172,
+);
+my $prctl = $PRCTL{ (POSIX::uname())[4] };
+
 sub prctl {
     my ($option, $value) = @_;
-    my $machine = (POSIX::uname())[4];
-    my %number = (
-        x86_64  => 157,
-        aarch64 => 167,
-        riscv64 => 167,
-        i686    => 172,
-        armv7l  => 172,
-        ppc64le => 171,
-        s390x   => 172,
-    );
-    my $number = $number{$machine} or return;
-    syscall($number, $option + 0, $value + 0, 0, 0, 0);
+    syscall($prctl, $option + 0, $value + 0, 0, 0, 0) if $prctl;
 }
 
 # Makes the kernel send the caller this signal when its parent dies.
