@@ -8,10 +8,7 @@ use Time::HiRes qw(time);
 my $tg = Toolgate::Test->new;
 my $sock = $tg->socket_path;
 my %bare = (TOOLGATE_SOCKET => undef, AC7_RUNNER_SOCKET => undef);
-my $meta = {
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-};
+my $meta = modern_meta();
 my $hello = {
     protocolVersion => '2025-06-18',
     capabilities    => {},

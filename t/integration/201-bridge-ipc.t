@@ -65,10 +65,7 @@ is_deeply $bridge->reply($id)->{result},
 # Modern requests get modern responses, whatever the parent supports.
 $id = $bridge->request('tools/call', {
     name  => 'greet',
-    _meta => {
-        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities' => {},
-    },
+    _meta => modern_meta(),
 });
 is_deeply $conn->recv_ipc->{params}, { name => 'greet', arguments => {} },
     'arguments are always there';

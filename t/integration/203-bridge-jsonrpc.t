@@ -15,10 +15,7 @@ my $changed = 'notifications/tools/list_changed';
 sub request { return Toolgate::Parent::request($conn, @_) }
 sub answer { return Toolgate::Parent::answer($conn, @_) }
 sub refuse { return Toolgate::Parent::refuse($conn, @_) }
-sub names {
-    return join ' ', map { $_->{name} }
-        @{ $bridge->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $bridge->tool_names }
 
 # --- the beginning ---
 
@@ -93,10 +90,7 @@ like $bridge->reply($ids[1])->{error}{message}, qr/not a valid result/,
 
 $id = $bridge->request('tools/call', {
     name  => 'one',
-    _meta => {
-        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities' => {},
-    },
+    _meta => modern_meta(),
 });
 answer(request('tools/call'), { %{ $text->('x') }, _meta => { k => 1 } });
 my $modern = $bridge->reply($id)->{result};
@@ -174,10 +168,7 @@ answer(request('tools/list'), { tools => 1 });
 is names(), 'one', 'nor does nonsense replace it';
 
 # A modern agent is notified on its subscription.
-my $meta = {
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-};
+my $meta = modern_meta();
 my $sub = $bridge->request('subscriptions/listen',
     { _meta => $meta, notifications => { toolsListChanged => \1 } });
 $bridge->notification('notifications/subscriptions/acknowledged');

@@ -23,10 +23,7 @@ sub begin {
 sub request { return Toolgate::Parent::request($conn, @_) }
 sub answer { return Toolgate::Parent::answer($conn, @_) }
 sub call { return $bridge->request('tools/call', { name => $_[0] }) }
-sub names {
-    return join ' ', map { $_->{name} }
-        @{ $bridge->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $bridge->tool_names }
 
 # --- disconnected, and back ---
 

@@ -65,10 +65,7 @@ my $probe = {
     id      => 1,
     method  => 'server/discover',
     params  => {
-        _meta => {
-            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities' => {},
-        },
+        _meta => modern_meta(),
     },
 };
 for my $n (1 .. 40) {

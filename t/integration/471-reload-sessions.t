@@ -39,10 +39,7 @@ sub let_go {
     $tg->file("go$n", '');
 }
 
-my %meta = (
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-);
+my %meta = %{ modern_meta() };
 
 $tg->conf(body('old'))->start;
 my @old = $tg->worker_pids;

@@ -23,10 +23,7 @@ my @modern = map { $tg->connect } 1 .. 2;
 for my $client (@modern) {
     $client->request('subscriptions/listen', {
         notifications => { toolsListChanged => \1 },
-        _meta => {
-            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities' => {},
-        },
+        _meta => modern_meta(),
     });
     is $client->recv_json->{method},
         'notifications/subscriptions/acknowledged', 'a subscription';

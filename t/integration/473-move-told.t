@@ -7,10 +7,7 @@ use Toolgate::Test qw(Move Way);
 use constant CHANGED => 'notifications/tools/list_changed';
 
 my $tg = Toolgate::Test->new;
-my %meta = (
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-);
+my %meta = %{ modern_meta() };
 
 # Parts of the config that can change.
 my %part = (

@@ -25,10 +25,7 @@ for my $how ('SIGTERM', 'SIGINT', 'nginx -s stop') {
     my $listen = $tg->connect;
     my $id = $listen->request('subscriptions/listen', {
         notifications => { toolsListChanged => \1 },
-        _meta => {
-            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities' => {},
-        },
+        _meta => modern_meta(),
     });
     ok $listen->recv_json->{method}, "$how: a listener";
     my $hello = $tg->connect;

@@ -16,10 +16,7 @@ END
 my $client = $tg->connect;
 my $status = Toolgate::Status->new($tg->connect);
 
-sub names {
-    return join ' ', map { $_->{name} }
-        @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $client->tool_names }
 
 # Returns the omitted tools of each server.
 sub clashes {

@@ -20,11 +20,7 @@ mcp_server far { exec @{[ $server->command ]}; }
 tool last { return 2; }
 END
 
-sub names {
-    my ($client) = @_;
-    return join ' ',
-        map { $_->{name} } @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $_[0]->tool_names }
 
 # --- the list ---------------------------------------------------------------
 

@@ -128,10 +128,7 @@ $modern->send_line({
     jsonrpc => '2.0', id => 'sub', method => 'subscriptions/listen',
     params => {
         notifications => { toolsListChanged => \1 },
-        _meta => {
-            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities' => {},
-        },
+        _meta => modern_meta(),
     },
 });
 is $modern->recv_json->{method}, 'notifications/subscriptions/acknowledged',

@@ -26,11 +26,7 @@ sub body {
     return "mcp_server far { exec $start; }\n" . ($more // '');
 }
 
-sub names {
-    my ($client) = @_;
-    return join ' ',
-        map { $_->{name} } @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $_[0]->tool_names }
 
 sub stop_all {
     $tg->stop;

@@ -109,8 +109,7 @@ for my $round (1 .. 3) {
     wait_for {
         word($client, 'far_set_tools', { tools => [
             map { $far->tool($_) } @base, "killed_$round" ] });
-        my $names = join ' ', map { $_->{name} }
-            @{ $client->rpc('tools/list')->{result}{tools} };
+        my $names = $client->tool_names;
         return $names =~ /killed_$round/;
     } 'a list from the new runner';
     pass 'lists are heard of again';

@@ -12,11 +12,7 @@ $far->list(qw(echo sleep big params pid count), $far->tool('result',
 my $nobody = 4294967294;
 
 sub block { return 'mcp_server far { exec ' . $far->command . "; $_[0] }\n" }
-sub names {
-    my ($client) = @_;
-    return join ' ',
-        map { $_->{name} } @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $_[0]->tool_names }
 sub word { return text_of($_[0]->call_tool(@_[1 .. $#_])) // '' }
 
 # Returns a client of a worker that knows the list.

@@ -21,11 +21,7 @@ END
 
 sub word { return text_of($_[0]->call_tool(@_[1 .. $#_])) // '' }
 
-sub names {
-    my ($client) = @_;
-    return join ' ',
-        map { $_->{name} } @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $_[0]->tool_names }
 
 my $there = $tg->spawn({}, $^X,
     Toolgate::Test::top() . '/t/servers/mcp.pl', 'listen', $socket);

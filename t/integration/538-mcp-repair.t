@@ -27,10 +27,7 @@ mcp_server far {
 }
 tool mine { return ours; }
 END
-my $meta = {
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-};
+my $meta = modern_meta();
 my $client = $tg->connect;
 
 sub listed {

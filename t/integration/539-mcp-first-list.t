@@ -55,8 +55,7 @@ tool mine { return ours; }
 mcp_server bad { exec sh -c "echo no token >&2; exit 3"; }
 END
 my $client = $bad->connect;
-is join(' ', map { $_->{name} }
-    @{ $client->rpc('tools/list')->{result}{tools} }), 'mine',
+is $client->tool_names, 'mine',
     'the list does not wait for what has failed';
 my $error = $client->call_tool('bad_thing')->{error};
 is $error->{code}, -32602, 'a call of it is refused';

@@ -20,10 +20,7 @@ $tg->conf("server { listen unix:%%SOCKET%%; listen unix:%%DIR%%/two.sock; "
     server => 0)->start;
 
 sub meta {
-    return _meta => {
-        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities' => {},
-    };
+    return _meta => modern_meta();
 }
 
 # Clients until each worker has some.

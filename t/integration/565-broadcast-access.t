@@ -28,10 +28,7 @@ is_deeply $asks->rpc('initialize', { protocolVersion => '2025-06-18' })
     ->{result}{capabilities}{experimental},
     { 'claude/channel' => {}, 'a "b"' => { c => [ 1, 2 ] } },
     'the capabilities, legacy';
-my %meta = (_meta => {
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-});
+my %meta = (_meta => modern_meta());
 is_deeply $tg->connect->rpc('server/discover', {%meta})
     ->{result}{capabilities}{experimental},
     { 'claude/channel' => {}, 'a "b"' => { c => [ 1, 2 ] } }, 'modern';

@@ -20,10 +20,7 @@ sub body {
 END
 }
 $tg->conf(body('displace'))->start;
-my %meta = (_meta => {
-    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-});
+my %meta = (_meta => modern_meta());
 my @relay = ([ qw(--dialect relay), $tg->socket_path ]);
 
 # In front of Toolgate, and as a bridge with the dialect relay.

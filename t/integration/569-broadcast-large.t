@@ -33,10 +33,7 @@ for my $i (0 .. $#clients) {
     } elsif ($i % 4 == 3) {
         $client->request('subscriptions/listen', {
             notifications => { 'toolgate/broadcasts' => \1 },
-            _meta         => {
-                'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
-                'io.modelcontextprotocol/clientCapabilities' => {},
-            } });
+            _meta         => modern_meta() });
         $client->recv_json;
     } else {
         $client->rpc('pid');

@@ -7,11 +7,7 @@ use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;
 
-sub names {
-    my ($client) = @_;
-    return join ' ',
-        map { $_->{name} } @{ $client->rpc('tools/list')->{result}{tools} };
-}
+sub names { return $_[0]->tool_names }
 
 for my $kind (@Toolgate::Host::KINDS) {
     my $host = Toolgate::Host->start($tg, $kind);

@@ -285,6 +285,13 @@ sub notification {
         "notification $method");
 }
 
+# Returns the names of the listed tools, with blanks between.
+sub tool_names {
+    my ($self) = @_;
+    return join ' ', map { $_->{name} }
+        @{ $self->rpc('tools/list')->{result}{tools} };
+}
+
 # Calls a tool by MCP. Returns the reply with `result` or `error`.
 sub call_tool {
     my ($self, $name, $arguments, $timeout) = @_;

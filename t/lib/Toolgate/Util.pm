@@ -16,8 +16,9 @@ use Time::HiRes qw(sleep time);
 use Toolgate::Guard;
 use Toolgate::Process;
 
-our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive is_runner lines_of parent_of
-    preloaded run_command runner_at runner_in sanitizers slurp wait_for);
+our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive is_runner lines_of
+    modern_meta parent_of preloaded run_command runner_at runner_in sanitizers
+    slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -30,6 +31,14 @@ our %BUILD_ENV;
 sub lines_of {
     my ($path) = @_;
     return (slurp($path) // '') =~ /(.*)\n/g;
+}
+
+# Returns `_meta` of a request in MCP's modern era.
+sub modern_meta {
+    return {
+        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities' => {},
+    };
 }
 
 sub load_build_env {
