@@ -61,7 +61,7 @@ $id = ask('conn:1', {}, 'elicitation/create');
 $ask = $c->notification('ask')->{params};
 $c->notify('$/cancelRequest', { id => $id });
 is told($c, $ask, result => {})->{error}{code}, -32602,
-    'nobody waits for the answer of a call that was cancelled';
+    'no client waits for the response to a cancelled call';
 $id = ask('conn:1', {}, 'elicitation/create');
 $ask = $c->notification('ask')->{params};
 my $dies = call($c, $key, 'die', instance => 'conn:1');

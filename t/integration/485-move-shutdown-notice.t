@@ -45,10 +45,7 @@ sub clients {
     $client{listen} = $tg->connect($socket);
     my $listen = $client{listen}->request('subscriptions/listen', {
         notifications => { toolsListChanged => \1 },
-        _meta => {
-            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities' => {},
-        },
+        _meta => modern_meta(),
     });
     ok $client{listen}->recv_json->{method}, "$name: a listener";
     $client{listen_id} = $listen;
@@ -71,7 +68,7 @@ sub idle_are_left {
     is_left($client->{idle}{$_}->client, $_, "$name: $_, idle")
         for sort keys %{ $client->{idle} };
     is $client->{hello}->recv_json->{method}, 'notifications/toolgate/closing',
-        "$name: a bridge is told";
+        "$name: a bridge is notified";
     my $last = $client->{listen}->recv_json;
     is $last->{id}, $client->{listen_id}, "$name: a subscription ends";
     is $last->{result}{resultType}, 'complete', 'with its result';
