@@ -29,7 +29,7 @@ sub all_gone {
     my $from = time;
     $three->close;
     $runner->wait_gone;
-    cmp_ok time - $from, '>', 2.9, 'it stays for as long as it was told to';
+    cmp_ok time - $from, '>', 2.9, 'it stays for the configured time';
     ok !-e $runner->socket_path, 'and takes its socket along';
     is $runner->{process}->wait_exit, 0, 'its exit status says that it is well';
     like $runner->log, qr/no worker needs it any more/, 'and the log why';
@@ -63,7 +63,7 @@ for my $case ([ TERM => 'supervisor' ], [ INT => 'supervisor' ],
     my @pids = $pids->();
     kill $signal => $runner->{$who};
     ok $c->at_eof, "$name: the connection is closed at once";
-    ok !-e $runner->socket_path, "$name: nobody new can come";
+    ok !-e $runner->socket_path, "$name: no new client can connect";
     $runner->wait_gone;
     all_gone($name, @pids);
 }

@@ -50,8 +50,9 @@ my $old = "$log.1";
 $tg->wait_log(qr/\[notice\] \d+#\d+: toolgate-runner: pid $runner serves/);
 pass 'it logs there';
 wait_for { heard() =~ /^<189>.* toolgate-runner: pid $runner serves/m }
-    'syslog to hear it';
-is scalar(() = heard() =~ /toolgate-runner: pid/g), 1, 'it is told it once';
+    'syslog to receive it';
+is scalar(() = heard() =~ /toolgate-runner: pid/g), 1,
+    'syslog receives it once';
 unlike heard(), qr/\[info\]/, 'and no more than it wants to hear';
 like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
     'as much as error_log says';
@@ -63,7 +64,7 @@ like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
 sub rotate {
     rename $log, $old or die "$log: $!";
     kill USR1 => $tg->master_pid;
-    wait_for { -e $log } 'NGINX to open its log anew';
+    wait_for { -e $log } 'NGINX to reopen its log';
     for my $pid (@pids) {
         wait_for { (readlink "/proc/$pid/fd/2" // '') eq $log }
             "process $pid to follow the log";

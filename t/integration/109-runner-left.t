@@ -19,9 +19,9 @@ leave($old);
 my $id = $new->request(adopt => { key => $key });
 is $new->rpc('status')->{result}{held}, 0, 'and adopted';
 is $old->rpc(tell => { key => $key, progress => 1 })->{result}, 1,
-    'its progress is told';
+    'its progress is reported';
 my $told = $new->recv_json;
-is $told->{method}, 'progress', 'the new worker hears of it';
+is $told->{method}, 'progress', 'the new worker receives it';
 is_deeply $told->{params}, { id => $id, progress => 1 }, 'of that call';
 is $old->rpc(finish => { key => $key, answer => { text => 'done' } })
     ->{result}, 1, 'it ends';
@@ -33,7 +33,8 @@ $id = $new->request(adopt => { key => $key });
 $new->rpc('status');
 $new->close;
 my $said = $old->recv_json;
-is $said->{method}, 'cancel', 'the new worker goes: the old one is told';
+is $said->{method}, 'cancel',
+    'the old worker is notified when the new one exits';
 is_deeply $said->{params}, { key => $key }, 'of which call';
 
 # Its worker exits, while another connection, or its own, has adopted it.

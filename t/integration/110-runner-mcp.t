@@ -77,8 +77,8 @@ $c->notify('$/cancelRequest', { id => $hang[1] });
 $reply = wait_for {
     my $r = $c->reply(call($c, $key, 'cancelled'))->{result}{result};
     $r->{content}[0]{text} && $r->{structuredContent};
-} 'the server to hear of it';
-is scalar @{ $reply->{ids} }, 1, 'the server hears of one';
+} 'the server to receive the cancellation';
+is scalar @{ $reply->{ids} }, 1, 'one cancellation is sent';
 is scalar @{ $reply->{held} }, 2, 'the others go on';
 ok !grep({ $_ == $reply->{ids}[0] } @{ $reply->{held} }), 'it was that one';
 
@@ -89,7 +89,7 @@ like $reply->{result}{message}, qr/files_hang did not finish within 100 ms/,
     'and said';
 wait_for {
     text_of_call($c->reply(call($c, $key, 'cancelled'))) == 2
-} 'the server to hear of it';
+} 'the server to receive the cancellation';
 
 # Progress goes to its call, increases, and comes before the result.
 my $slow = call($c, $key, 'slow');

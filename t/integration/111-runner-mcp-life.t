@@ -33,7 +33,7 @@ my $pid = pid_of($key, 'pid');
 is starts($pids), 2, 'the first call starts it';
 my $state = state_of($c, $key, 'stopped');
 $state = state_of($c, $key, 'stopped') if $state->{running};
-is $state->{running}, 0, 'and when nobody calls, it ends';
+is $state->{running}, 0, 'without calls, the server ends';
 ok !is_alive($pid), 'its process too';
 isnt pid_of($key, 'pid'), $pid, 'the next call starts another';
 
@@ -87,7 +87,7 @@ is pid_of($conn, 'where', instance => 'conn:1', cwd => "$dir/work",
     uid => $> + 0), "$dir/work", 'a connection\'s is in its client\'s folder';
 my $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:2',
     cwd => '/proc/1', uid => 4242));
-is $reply->{result}{failure}, 'arguments', 'a folder of somebody else';
+is $reply->{result}{failure}, 'arguments', 'a folder of another user';
 like $reply->{result}{message}, qr/does not belong to the caller/, 'is refused';
 symlink '/proc/1', "$dir/link";
 $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:3',
@@ -174,7 +174,7 @@ state_of($c, $always, 'ready');
 $pid = pid_of($always, 'pid');
 $c->close;
 $runner->wait_gone;
-ok !is_alive($pid), 'nor its end when nobody needs it';
+ok !is_alive($pid), 'nor does it report the end of an unused server';
 
 unlink glob "$dir/state/mcp/*";
 rmdir "$dir/state/mcp";

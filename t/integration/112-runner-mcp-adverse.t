@@ -149,7 +149,7 @@ like names_of(list_of($c, $key)), qr/\bpid\b/,
 state_of($c, $key, 'ready');
 $c->notify('$/cancelRequest', { id => call($c, $key, 'hang') });
 like answer($key, 'pid')->{result}{content}[0]{text}, qr/^\d+$/,
-    'what nobody asked is no answer to a call';
+    'an unsolicited response answers no call';
 $c->notify('mcp_unwatch', { key => $key });
 
 # It converts numeric ids and tokens to strings.
@@ -192,7 +192,7 @@ is_deeply $answers->[0], {}, 'ping is answered';
 is_deeply $answers->[1],
     { roots => [ { uri => 'file:///srv', name => 'srv' } ] },
     'roots are those of the config';
-is $answers->[2]{code}, -32601, 'nobody can be asked';
+is $answers->[2]{code}, -32601, "a shared server's clients cannot be asked";
 like $answers->[2]{message}, qr/shared by several clients/, 'which is said';
 is $answers->[3]{code}, -32601, 'and nothing else is known';
 $answers = answer($good, 'ask', arguments => { methods => ['roots/list'] })

@@ -24,7 +24,7 @@ for my $case ([ "$dir/mcp.sock", "unix:$dir/mcp.sock" ],
     my $state = state_of($c, $key, 'failed');
     like $state->{error},
         qr/^files could not be started: it cannot be reached: (?:no|conn)/,
-        "$pass: nobody listens";
+        "$pass: no process listens";
     my $server = $tg->spawn({}, @{ stand_in('listen', $listen) });
     state_of($c, $key, 'ready');
     is answer($key, 'pid')->{result}{content}[0]{text}, $server->pid,

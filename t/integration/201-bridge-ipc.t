@@ -118,7 +118,7 @@ $conn->recv_ipc;
 $bridge->notify('notifications/cancelled', { requestId => $ids[0] });
 ok $conn->at_eof, 'cancelling ends the connection';
 $conn = $parent->accept;
-is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the other goes on';
+is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the other call continues';
 $conn->send_ipc({ result => $text->('two') });
 is text_of($bridge->reply($ids[1])), 'two', 'and is answered';
 

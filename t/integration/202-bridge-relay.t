@@ -156,7 +156,8 @@ like $bridge->call_tool('say', { x => 'y' x 1_048_576 })->{error}{message},
 
 # The agent exits: a shutdown frame, then the end.
 $bridge->close;
-is $conn->recv_json->{kind}, 'shutdown', 'the runner is told';
+is $conn->recv_json->{kind}, 'shutdown',
+    'the runner is notified of the shutdown';
 ok $conn->at_eof, 'and left';
 is $bridge->wait_exit, 0, 'exit status';
 

@@ -140,7 +140,7 @@ sub relist {
 $conn->notify($changed);
 relist($tool->('one'), $tool->('four'));
 $bridge->notification($changed);
-is names(), 'one four', 'a new list is told';
+is names(), 'one four', 'the agent is notified of a new list';
 $conn->notify($changed);
 relist($tool->('one'), $tool->('four'));
 $conn->notify('notifications/mark');
@@ -177,7 +177,7 @@ relist($tool->('five'));
 $bridge->notification($changed);
 my $note = $bridge->notification($changed);
 is $note->{params}{_meta}{'io.modelcontextprotocol/subscriptionId'}, $sub,
-    'a subscription is told';
+    'a subscription is notified';
 $bridge->notify('notifications/cancelled', { requestId => $sub });
 
 # --- pages ---
@@ -227,7 +227,7 @@ like $bridge->reply($id)->{error}{message}, qr/answer has 110\d+ bytes/,
 $bridge->send_line('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"'
     . 'x' x 10_500_000 . '"}');
 is $bridge->recv_json->{error}{code}, -32600, 'too large a request too';
-is_deeply $bridge->rpc('ping')->{result}, {}, 'and the session goes on';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'and the session continues';
 
 # Invalid messages are dropped; nothing hangs.
 $conn->send_line($_) for '{', '[]', '7', '{"jsonrpc":"2.0"}',

@@ -54,7 +54,7 @@ is $bridge->recv_json->{method}, 'notifications/mark',
 $conn->close;
 $conn = $parent->serve($tool->('one'), $tool->('two'));
 $bridge->notification($changed);
-is names(), 'one two', 'a new list is told';
+is names(), 'one two', 'the agent is notified of a new list';
 
 # --- a shutdown notice: nothing was started, so calls are sent again ---
 
@@ -127,7 +127,7 @@ for my $try (1 .. 5) {
 }
 cmp_ok $quickest, '<', 3, 'without waiting again';
 is $bridge->rpc('initialize', { protocolVersion => '2025-11-25' })
-    ->{result}{serverInfo}{name}, 'parent', 'the agent may begin anew';
+    ->{result}{serverInfo}{name}, 'parent', 'the agent may initialize again';
 
 # The bridge reconnects by itself, and the agent is notified of the list.
 $parent->listen;
@@ -180,7 +180,7 @@ like $bridge->rpc('tools/list')->{error}{message}, qr/not running/,
 $parent->listen;
 $conn = $parent->serve($tool->('late'));
 $bridge->notification($changed);
-is names(), 'late', 'it is told when there is one';
+is names(), 'late', 'the agent is notified when there is a list';
 $bridge->stop;
 
 done_testing;

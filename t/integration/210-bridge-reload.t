@@ -85,7 +85,7 @@ $killed->signal('KILL');
 ok wait_for(sub { !$is_waiting->() }, 'its end'),
     'a killed bridge leaves no program';
 is text($bridge->call_tool('hi', { who => 'you' })), 'hi you',
-    'nobody else notices';
+    'no other client notices';
 
 # --- stop and start ---
 

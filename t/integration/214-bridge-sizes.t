@@ -55,7 +55,7 @@ for my $case (
     unlike $refused->{error}{message}, qr/tool_max_frame/,
         "and no setting of somebody else's";
 }
-is_deeply $bridge->rpc('ping')->{result}, {}, 'the session goes on';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the session continues';
 
 $bridge->close;
 is $bridge->wait_exit, 0, 'it ends with its agent';

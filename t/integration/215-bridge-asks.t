@@ -80,7 +80,7 @@ ask(8, 'sampling/createMessage', { messages => [] });
 is told(8)->{error}{code}, -32601, 'not what it did not say';
 ask(9, 'ping');
 is_deeply told(9)->{result}, {}, 'the bridge itself is there';
-is_deeply $bridge->rpc('ping')->{result}, {}, 'the agent heard none of it';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the agent received none of it';
 
 # --- nobody waits any more ---
 
@@ -90,7 +90,7 @@ $conn->send_line({ jsonrpc => '2.0', method => $cancelled,
     params => { requestId => 10 } });
 my $word = $bridge->recv_json;
 is $word->{method}, $cancelled, 'the parent thought better of it';
-is $word->{params}{requestId}, $roots->{id}, 'the agent hears which';
+is $word->{params}{requestId}, $roots->{id}, 'the agent receives the id';
 $bridge->send_line({ jsonrpc => '2.0', id => $roots->{id}, result => {} });
 
 ask($_, 'roots/list') for 100 .. 132;

@@ -84,7 +84,8 @@ $result = $legacy->finish($legacy->start('far_result', { result => $all }));
 is_deeply delete $result->{result}{resultType}, 'complete', 'its type';
 is_deeply $result->{result}, $all, 'all kinds of contents, as they are';
 $result = call('far_result', { result => $all });
-is delete $result->{resultType}, 'complete', 'likewise in the modern era';
+is delete $result->{resultType}, 'complete',
+    'the same result in the modern era';
 ok delete $result->{_meta}{"${key}serverInfo"}, 'who has answered';
 is_deeply $result, $all, 'and all kinds of contents';
 $_->close for $bridge, $legacy->client;

@@ -98,7 +98,7 @@ like $bridge->reply($id)->{error}{message}, qr/cancelled/,
     'a call that does not end is answered';
 is $bridge->wait_exit, 0, 'and the bridge ends';
 ok scalar(grep { $_ eq 'notifications/cancelled' } heard($conn)),
-    'the parent was told that it is cancelled';
+    'the parent was notified of the cancellation';
 
 # --- what does not wait for a call ---
 

@@ -19,7 +19,7 @@ sub fails {
     is $status, 2, "@args: status";
     like $err, $pattern, "@args: why";
     is $out, '', "@args: nothing on stdout";
-    ok !$parent->is_called(0), "@args: nobody was asked";
+    ok !$parent->is_called(0), "@args: the server received no call";
 }
 
 my %type = (
@@ -306,7 +306,7 @@ is $conn->notification('$/cancelRequest')->{params}{id}, $call->{id},
 ($cli, $conn) = start('call', 'any');
 close delete $cli->{in};
 give($conn, 'tools/call', text_result('x' x 200_000));
-is $cli->wait_exit >> 8, 141, 'nobody reads: as if SIGPIPE had come';
-is $cli->stderr, '', 'nobody reads: nothing to say';
+is $cli->wait_exit >> 8, 141, 'no reader: it exits as by SIGPIPE';
+is $cli->stderr, '', 'no reader: no message';
 
 done_testing;

@@ -57,7 +57,7 @@ sub only_files {
 my ($status, $out, $err) = config({}, 'claude');
 is $status, 2, 'no bridge: status';
 like $err, qr/\Q$bridge\E: No such file or directory; it must be in the /,
-    'no bridge: said so';
+    'no bridge: error message';
 write_file($bridge, "#!/bin/sh\n", 0755);
 
 # --- printed configs ------------------------------------------------------

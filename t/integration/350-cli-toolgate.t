@@ -91,6 +91,6 @@ is_deeply \@failed, [], "$calls calls during them";
 
 is $tg->stop, 0, 'NGINX stops';
 ($status, $out, $err) = $tg->cli('list');
-is $status, 2, 'and nobody is there any more';
+is $status, 2, 'and the server no longer runs';
 
 done_testing;

@@ -86,7 +86,7 @@ unchanged 'beside NGINX', sub {
     accepts('a config that changes much', $two);
     refuses('a mistake', qr/has no handler/, 'tool a { }');
 };
-is text_of($tg->connect->call_tool('hi')), 'hi', 'NGINX goes on';
+is text_of($tg->connect->call_tool('hi')), 'hi', 'NGINX continues';
 is text_of($client->call_tool('hi')), 'hi', 'for old clients too';
 
 # The master is stopped: every change is the other process's.

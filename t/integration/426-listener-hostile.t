@@ -41,7 +41,7 @@ my $lock = "$socket~lock";
 sysopen my $other, $lock, O_RDWR | O_CREAT, 0600 or die "$lock: $!\n";
 flock $other, LOCK_EX or die "$lock: $!\n";
 my ($status, $out) = $tg->start_fails;
-is $status, 1, 'a start that goes on: a second one gives up';
+is $status, 1, 'during a start, a second NGINX gives up';
 like $out, qr/"\Q$lock\E" cannot be locked; if no other NGINX .* remove it/,
     'it says what to do';
 ok -e $lock, 'and leaves what is not its own';

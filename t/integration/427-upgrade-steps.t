@@ -91,7 +91,7 @@ my $new = wait_for {
 } 'a new pid file';
 shell($quit);
 wait_for { !is_alive($old) } 'the old master to end';
-is who($client), 'new', 'the client goes on with the new one';
+is who($client), 'new', 'the client continues with the new binary';
 ok is_alive($new), 'which stays';
 $hang->finish('call');
 is text_of($busy->reply($call)), "done call\n", 'the call comes to its end';

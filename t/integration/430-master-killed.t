@@ -86,6 +86,6 @@ ok !-e $socket, 'and takes its socket along';
 # Only the runner is left, which waits for the next worker.
 my $left = $tg->processes;
 delete @$left{ $tg->runner_pids };
-is_deeply $left, {}, 'nobody else is left';
+is_deeply $left, {}, 'no other process is left';
 
 done_testing;

@@ -125,7 +125,7 @@ ok $tg->wait_log(qr/2 sessions moved/, $from),
 frame_passes();
 is_served('that was silent before a reload and behind it');
 is scalar(() = $tg->log($from) =~ /sent no complete frame in time/g), 3,
-    'nobody else was closed for that';
+    'no other client was closed for that';
 $_->stop for values %bridge;
 $tg->stop;
 

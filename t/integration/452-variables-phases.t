@@ -65,7 +65,7 @@ is both($clients[0], 2), "$dir/one|$>:test|2|<2>", 'of the next call';
 is text_of($clients[0]->call_tool('ls')), "file-one\n", 'set, for a program';
 
 $tg->reload(body("$dir/two"), %option);
-is both($_, 3), "$dir/two|$>:test|3|<3>", 'set anew after a reload'
+is both($_, 3), "$dir/two|$>:test|3|<3>", 'set again after a reload'
     for @clients;
 is text_of($clients[1]->call_tool('ls')), "file-two\n", 'for a program too';
 ok !is_served(), 'limit_conn: still no fourth client';

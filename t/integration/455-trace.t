@@ -81,9 +81,9 @@ is $env->{TRACESTATE}, $state, 'of one of them';
 # --- HTTP --------------------------------------------------------------------
 
 my $headers = headers('web', \%trace);
-is $headers->{traceparent}, $parent, 'an HTTP server hears it';
+is $headers->{traceparent}, $parent, 'an HTTP server receives it';
 is $headers->{tracestate}, $state, 'and its state';
-is $headers->{'x-a'}, 'b', 'beside what it is told else';
+is $headers->{'x-a'}, 'b', 'beside its other headers';
 $headers = headers('posted', \%trace);
 is $headers->{traceparent}, $parent, 'with a body, too';
 is $headers->{'content-type'}, 'application/json', 'which has its type';
@@ -96,7 +96,7 @@ ok !exists $headers->{tracestate}, 'or nothing';
 
 my $id = $legacy->start('backend', {}, _meta => \%trace);
 my $request = $backend->heard;
-is $request->{params}{_meta}{$_}, $trace{$_}, "a backend hears its $_"
+is $request->{params}{_meta}{$_}, $trace{$_}, "a backend receives its $_"
     for sort keys %trace;
 $backend->text($request, 'x');
 is $legacy->finish($id)->{text}, 'x', 'and answers';

@@ -39,7 +39,7 @@ my $client = $tg->connect;
 is_deeply [ split /\n/, text_of($client->call_tool('whoami')) ],
     [ $uid, $gid, $gid, $home, "CapPrm:\t" . '0' x 16, "CapEff:\t" . '0' x 16,
         "NoNewPrivs:\t1" ],
-    'a program is nobody, in no other group, with no right';
+    'a program runs as nobody, in no other group, without capabilities';
 my $reply = $client->call_tool('read');
 ok $reply->{result}{isError}, 'it cannot read what is root\'s';
 like text_of($reply), qr/Permission denied/, 'and says so';
@@ -49,7 +49,7 @@ is mode_of("$dir/made/runner-3.sock"), "0600 $uid $gid", 'the runner\'s socket';
 wait_for { $tg->runner_pids == 2 } 'the runner and its supervisor';
 for my $pid ($tg->runner_pids) {
     my ($uids) = slurp("/proc/$pid/status") =~ /^Uid:\s+(.*)/m;
-    is $uids, join("\t", ($uid) x 4), 'the runner is nobody';
+    is $uids, join("\t", ($uid) x 4), 'the runner runs as nobody';
 }
 
 # The kernel reports the client's user.
@@ -80,7 +80,7 @@ if ($pid == 0) {
     POSIX::_exit($socket ? 1 : $!{EACCES} ? 42 : 2);
 }
 waitpid $pid, 0;
-is $? >> 8, 42, 'nobody cannot connect';
+is $? >> 8, 42, 'the user nobody cannot connect';
 like text_of($tg->connect->call_tool('whoami')), qr/^$uid\n/, 'root can';
 $tg->stop;
 

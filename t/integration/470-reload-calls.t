@@ -149,7 +149,7 @@ is $answered, $calls, "$calls calls, each answered once and well";
 diag sprintf '%d reloads in %.1f s, %d calls, the slowest took %.0f ms',
     $reloads, $time, $calls, $slowest * 1000;
 cmp_ok $calls, '>', $reloads * 4, 'there were calls all the time';
-cmp_ok $told, '>', 0, 'the agents were told of new tools';
+cmp_ok $told, '>', 0, 'the agents were notified of new tools';
 
 # --- remains --------------------------------------------------------------
 

@@ -85,23 +85,26 @@ is text_of($new->call_tool('new')), 'yes', 'and its tools';
 is $new->call_tool('old')->{error}{code}, -32602, 'and none of the old ones';
 
 my $changed = 'notifications/tools/list_changed';
-is $client{mcp}->recv_json->{method}, $changed, 'mcp: told of other tools';
+is $client{mcp}->recv_json->{method}, $changed,
+    'mcp: notified of changed tools';
 my $told = $client{modern}->recv_json;
-is $told->{method}, $changed, 'modern: told';
+is $told->{method}, $changed, 'modern: notified';
 is $told->{params}{_meta}{'io.modelcontextprotocol/subscriptionId'}, $listen,
     'modern: on its subscription';
 $told = $client{relay}->recv_json;
-is "$told->{kind} $told->{method}", "mcp_notification $changed", 'relay: told';
+is "$told->{kind} $told->{method}", "mcp_notification $changed",
+    'relay: notified';
 
-is text_of($client{$_}->call_tool('who')), 'new', "$_: goes on with the new"
+is text_of($client{$_}->call_tool('who')), 'new',
+    "$_: continues with the new config"
     for qw(mcp none hello);
-is text_of($client{ipc}->ipc_call('who')), 'new', 'ipc: goes on';
-is $client{rpc}->rpc('ping')->{result}{pong}, JSON::PP::true, 'rpc: goes on';
+is text_of($client{ipc}->ipc_call('who')), 'new', 'ipc: continues';
+is $client{rpc}->rpc('ping')->{result}{pong}, JSON::PP::true, 'rpc: continues';
 $client{half}->send_raw(qq(ng"}\n));
 is $client{half}->recv_json->{id}, 1, 'half: the other half is read';
 $client{relay}->send_line({ kind => 'mcp_request', id => 2,
     method => 'tools/call', params => { name => 'who', arguments => {} } });
-is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
+is text_of($client{relay}->recv_json), 'new', 'relay: continues';
 
 # --- running calls --------------------------------------------------------
 
@@ -114,15 +117,15 @@ let_go(1);
 is text_of($client{busy}->reply($id)), "old\n", 'a call ends with the old one';
 let_go(2);
 is text_of($client{busy}->reply($second)), "old\n", 'its last one';
-is text_of($client{busy}->call_tool('who')), 'new', 'then it goes on';
+is text_of($client{busy}->call_tool('who')), 'new', 'then it continues';
 let_go(3);
 is text_of($client{busy_ipc}->recv_ipc), "old\n", 'in ipc';
-is text_of($client{busy_ipc}->ipc_call('who')), 'new', 'then it goes on';
+is text_of($client{busy_ipc}->ipc_call('who')), 'new', 'then it continues';
 let_go(4);
 my %last = map { $_->{id} // 'told' => $_ }
     map { $client{busy_relay}->recv_json } 1, 2;
 is text_of($last{4}), "old\n", 'in relay';
-is $last{told}{method}, $changed, 'which is told of other tools';
+is $last{told}{method}, $changed, 'which is notified of changed tools';
 let_go('');
 is $client{busy_rpc}->reply($method)->{result}, "old\n", 'of a method';
 is text_of($new->call_tool('who')), 'new', 'the new client stays';
@@ -140,7 +143,7 @@ like $tg->reload_fails("tool broken { return x; }\ntool { }"),
 ok !eval { $tg->signal_reload; 1 }, 'nginx -s reload refuses it too';
 is text_of($new->call_tool('who')), 'new', 'changes nothing';
 is text_of($tg->connect->call_tool('who')), 'new', 'for new clients';
-ok $relay->is_silent(0), 'nobody is told';
+ok $relay->is_silent(0), 'no client is notified';
 is_deeply [ $tg->worker_pids ], \@workers, 'the workers are the same';
 
 # --- a bridge -------------------------------------------------------------
@@ -152,8 +155,9 @@ $bridge->rpc('initialize', { protocolVersion => '2025-06-18',
 $bridge->notify('notifications/initialized');
 is text_of($bridge->call_tool('who')), 'one', 'through a bridge';
 $tg->reload(body('two'));
-ok $bridge->notification('notifications/tools/list_changed'), 'it tells';
-is text_of($bridge->call_tool('who')), 'two', 'and goes on';
+ok $bridge->notification('notifications/tools/list_changed'),
+    'the bridge notifies the agent';
+is text_of($bridge->call_tool('who')), 'two', 'and continues';
 is text_of($bridge->call_tool('two')), 'yes', 'with the new tools';
 my $call = $bridge->request('tools/call',
     { name => 'wait', arguments => { n => 5 } });
@@ -162,6 +166,6 @@ $tg->reload(body('three'));
 let_go(5);
 is text_of($bridge->reply($call)), "two\n", 'its call ends with the old one';
 wait_for { text_of($bridge->call_tool('who')) eq 'three' } 'the new';
-pass 'and it goes on with the new one';
+pass 'and it continues with the new config';
 
 done_testing;

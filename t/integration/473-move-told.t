@@ -144,6 +144,6 @@ $modern->notify('notifications/cancelled',
     { requestId => $listen, _meta => \%meta });
 move($tg, body(title => 'Ho'));
 is told($modern, sub { $modern->rpc('tools/list', { _meta => \%meta }) }), '',
-    'nobody listens any more';
+    'no process listens any more';
 
 done_testing;

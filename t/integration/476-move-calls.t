@@ -145,7 +145,7 @@ for my $way (@steps) {
     my $name = $way->name;
     is $way->finish($way->{call})->{text}, "steps $name\n",
         "$name: the answer";
-    ok $way->list, "$name: goes on";
+    ok $way->list, "$name: continues";
     is scalar(@{ $way->client->{aside} }), 0,
         "$name: no progress after the answer";
 }

@@ -102,6 +102,6 @@ is $answer{1}{result}, 'before', 'of before';
 is $answer{2}{result}, "done b2\n", 'of after';
 is $answer{3}{error}{code}, -32601, 'an error';
 is $answer{4}{result}, "done b4\n", 'of in between';
-is $batch->rpc('name')->{result}, 1, 'and the client goes on';
+is $batch->rpc('name')->{result}, 1, 'and the client continues';
 
 done_testing;

@@ -50,7 +50,7 @@ for my $n (1 .. 5) {
     for my $name (qw(jsonrpc relay)) {
         my $bridge = $bridge{$name};
         ok $bridge->notification('notifications/tools/list_changed'),
-            "$name: tells of reload $n";
+            "$name: notifies of reload $n";
         my @names = map { $_->{name} }
             @{ $bridge->rpc('tools/list')->{result}{tools} };
         is "@names", "n n$n hang", "$name: the new list";

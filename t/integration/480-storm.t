@@ -36,7 +36,7 @@ $storm->calm;
 diag sprintf '%s, in %d s', $storm->story, time - $start;
 
 is_deeply [ $storm->faults ], [], 'all answered, once, by the right ones';
-is scalar($storm->clients), CLIENTS, 'nobody was disconnected';
+is scalar($storm->clients), CLIENTS, 'no client was disconnected';
 is scalar($tg->worker_pids(all => 1)), 2, 'two workers';
 wait_for { !grep {/sleep|nap/} values %{ $tg->processes } }
     'the last programs to end';

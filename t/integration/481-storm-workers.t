@@ -21,7 +21,7 @@ $storm->refused;
 $storm->reload(workers => 1)->calm;
 diag $storm->story . ", $refused refused";
 is_deeply [ $storm->faults ], [], 'all answered, once, by the right ones';
-is scalar($storm->clients), CLIENTS, 'nobody was disconnected';
+is scalar($storm->clients), CLIENTS, 'no client was disconnected';
 is scalar($tg->worker_pids(all => 1)), 1, 'one worker is left';
 $storm->leave;
 

@@ -72,7 +72,7 @@ for my $round (1 .. $rounds) {
     $storm->serves;
     $master = $new;
     $storm->pass(0.2);
-    is scalar($storm->clients), CLIENTS, "upgrade $round: nobody is lost";
+    is scalar($storm->clients), CLIENTS, "upgrade $round: no client is lost";
 
     # Back: the old binary's workers exit, and new ones of it start.
     my $old_generation = $storm->generation;
@@ -90,7 +90,7 @@ for my $round (1 .. $rounds) {
     $storm->until(sub { !-e "$pid_file.oldbin" }, 'the old one to notice');
     is master(), $master, "return $round: the old one is the only one";
     $storm->pass(0.2);
-    is scalar($storm->clients), CLIENTS, 'nobody is lost';
+    is scalar($storm->clients), CLIENTS, 'no client is lost';
 }
 $storm->calm;
 diag $storm->story;

@@ -53,7 +53,7 @@ for my $round (1 .. $rounds) {
     $BUILD_ENV{module} = "$dir/a.so";
     $storm->reload;
     $storm->pass(0.1);
-    is scalar($storm->clients), CLIENTS, "round $round: nobody is lost";
+    is scalar($storm->clients), CLIENTS, "round $round: no client is lost";
 }
 $storm->calm;
 diag $storm->story;

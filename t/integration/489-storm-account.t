@@ -51,7 +51,7 @@ like told({}, answer(7), [ told => undef ]), qr/told nothing/, 'no broadcast';
 like told({ text => 'x' }, answer(7)), qr/another answer/, 'half of one';
 like told({}, [ answer => 'c1.1', 'x' ]), qr/another answer/, 'any text';
 like told({}, [ answer => 'c1.2', 'gen-7 c1.2' ]), qr/c1\.2 was never asked/,
-    'one that nobody asked for';
+    'an unsolicited response';
 like told({}, [ unknown => 'c1.1' ]), qr/not known/, 'a tool that is there';
 is told({ only => 8 }, [ unknown => 'c1.1' ]), '', 'one that may not be yet';
 like told({ only => 6 }, answer(6)), qr/old catalogue/, 'a tool that is gone';
@@ -62,7 +62,7 @@ like told({}, [ strange => 'x' ], answer(7)), qr/was told: x/, 'garbage';
 like told({}, answer(7), [ end => 'closed' ]), qr/lost its connection/,
     'a disconnect';
 like told({}, [ progress => 'c1.1', 1 ], answer(7)), qr/told of progress/,
-    'progress that nobody wants';
+    'unsolicited progress';
 like told({%progress}, [ progress => 'c1.1', 2 ], [ progress => 'c1.1', 2 ],
     answer(7)), qr/progress 2 after 2/, 'the same progress again';
 like told({%progress}, answer(7), [ progress => 'c1.1', 1 ]),

@@ -137,7 +137,7 @@ for my $round (1 .. $swaps) {
     for my $way (@watch) {
         my $told = $way->client->recv_json;
         is $told->{method}, 'notifications/tools/list_changed',
-            $way->name . ' is told';
+            $way->name . ': notified';
     }
     my @names = map { $_->{name} }
         @{ $asker->rpc('tools/list')->{result}{tools} };
@@ -319,7 +319,7 @@ $storm->reload while $storm->generation < 20;
 $storm->calm;
 diag $storm->story;
 is_deeply [ $storm->faults ], [], 'a storm: all answered, once';
-is scalar($storm->clients), 40, 'nobody was disconnected';
+is scalar($storm->clients), 40, 'no client was disconnected';
 $storm->leave;
 
 # Only `short` has waited until its timeout.

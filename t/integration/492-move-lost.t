@@ -69,7 +69,7 @@ sub is_lost {
         like $answer->{text}, $text, "$name: what may be";
         unlike $answer->{text}, qr/not started/, "$name: and not what is wrong";
         ok $answer->{is_error}, "$name: as an error";
-        is $way->call('n')->{text}, $n, "$name: it goes on"
+        is $way->call('n')->{text}, $n, "$name: it continues"
             if $tg->master_pid;
     }
 }

@@ -88,7 +88,8 @@ reload(
         } 'the runner to know';
     });
 is $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.completed' },
-    undef, 'the notification')->{params}{taskId}, $id, 'what the runner told';
+    undef, 'the notification')->{params}{taskId}, $id,
+    'the notification of the runner';
 
 # --- NGINX quits ------------------------------------------------------------
 

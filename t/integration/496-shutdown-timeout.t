@@ -121,7 +121,7 @@ END
     }
     $hang->finish('moves-legacy');
     is $moves{legacy}->finish($moves{legacy}{call})->{text},
-        "done moves-legacy\n", 'what the runner does goes on';
+        "done moves-legacy\n", 'the call in the runner continues';
     $tg->stop;
 }
 

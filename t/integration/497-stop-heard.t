@@ -55,7 +55,7 @@ for my $how ('SIGTERM', 'SIGINT', 'nginx -s stop') {
     is $busy->client->recv_json->{kind}, 'shutdown', "$how: with a call, too";
     is $listen->recv_json->{id}, $id, "$how: the end of a subscription";
     is $hello->recv_json->{method}, 'notifications/toolgate/closing',
-        "$how: what a bridge of ours is told";
+        "$how: shutdown notice to a bridge";
     ok $begun->at_eof,
         "$how: but not with a call, which would mean that it was not started";
     ok $_->at_eof, "$how: closed" for $listen, map { $_->client } $busy,

@@ -63,7 +63,7 @@ sub loading {
     } 'the new worker to load';
     wait_for {
         $tg->log =~ / $old#\d+: gracefully shutting down/;
-    } 'the old one to be told';
+    } 'the old worker to be notified';
     return $new;
 }
 

@@ -63,7 +63,7 @@ sub loading {
         return $new && -e "$dir/slow.$new";
     } 'the new worker to load';
     wait_for { $tg->log =~ / $old#\d+: gracefully shutting down/ }
-        'the old one to be told';
+        'the old worker to be notified';
     return ($old, $new);
 }
 
@@ -123,7 +123,7 @@ my %way = (
 serves('while it loads', $old, 1, %way);
 is http_get(IO::Socket::UNIX->new(Peer => $web)), $old,
     'while it loads, HTTP: the old worker';
-ok !IO::Socket::INET->new(@gone), 'nobody listens on what is gone';
+ok !IO::Socket::INET->new(@gone), 'no process listens on a removed address';
 ok is_alive($old) && is_alive($new), 'both workers are there';
 
 finish_loading();

@@ -97,7 +97,7 @@ is text_of($rpc->call_tool('twice')), 'first', 'the first answer counts';
 $tg->wait_log(qr/twice: twice: 0 1 1, wanted 0, 1/);
 my $dropped = qr/library: an answer to call/;
 $tg->wait_log(qr/\[notice\] .*$dropped \d+, which has already been answered/);
-pass 'the library is told, and the log has it';
+pass 'the library is notified, and it is logged';
 $tg->wait_log(
     qr/$dropped 18446744073709551615, which has ended or was cancelled, is/);
 pass 'an answer to no call, too';

@@ -152,7 +152,7 @@ my $client = $tg->connect;
 is text_of($client->call_tool('t')), 'one', 'it runs';
 like $tg->reload_fails('tool t { library text.so; }'),
     qr/text\.so" of "library" cannot be loaded/, 'a reload is refused';
-is text_of($client->call_tool('t')), 'one', 'and it goes on';
+is text_of($client->call_tool('t')), 'one', 'and it continues';
 $tg->conf("tool t { library probe.so; }\ntool n { return 1; }");
 
 # --- a process that only signals --------------------------------------------
@@ -179,7 +179,7 @@ TOOLGATE_HANDLER(toolgate_handler) = { TOOLGATE_HEAD, 0, 0, 0, call, 0 };
 END
 my ($status, $out, $err) = run_command({}, qw(gcc -shared -fPIC -o),
     "$dir/mark.so", "-I$top/module/api", "$dir/mark.c");
-is $status, 0, 'a library that tells' or diag $err;
+is $status, 0, 'a library that reports' or diag $err;
 sub marks { return -s "$dir/marks" // 0 }
 my $marked = "tool t { library mark.so; }\n"
     . 'tool u { library mark.so toolgate_handler a; }';

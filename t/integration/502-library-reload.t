@@ -133,7 +133,7 @@ while ($storm->generation < 20) {
 $storm->calm;
 diag $storm->story;
 is_deeply [ $storm->faults ], [], 'a storm: all answered, once';
-is scalar($storm->clients), 30, 'nobody was disconnected';
+is scalar($storm->clients), 30, 'no client was disconnected';
 $storm->leave;
 my $log = slurp($stormy->dir . '/error.log');
 my %used = map { $_ => 1 } $log =~ /: loads version (\d)/g;

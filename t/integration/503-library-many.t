@@ -80,7 +80,7 @@ for my $round (1 .. $rounds) {
 cmp_ok $answered, '>=', 20 * $rounds / 2,
     'those that were not cancelled are answered';
 is text_of($client->call_tool('echo', { a => 1 })), '{"a":1}',
-    'and the worker goes on';
+    'and the worker continues';
 wait_for { return slurp("/proc/$worker/status") =~ /^Threads:\s+1$/m }
     'all threads to end';
 is fd_count($worker), $fds, 'no descriptor is left of them';

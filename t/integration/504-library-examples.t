@@ -119,7 +119,7 @@ while ($text =~ /^```(\S+)(?: (\S+))?\n(.*?)^```$/msg) {
             map { s/"//gr } $line =~ /((?:[^ "]|"[^"]*")+)/g);
         is "$out\n", $said, "toolgate $line" or diag $err;
     } else {
-        fail "nobody knows what to do with $kind";
+        fail "unknown kind of block $kind";
     }
 }
 is_deeply \%played, { c => 1, shell => 1, nginx => 3, console => 3 },

@@ -60,6 +60,6 @@ $client->call_tool('set_tools', {
 wait_for { names() eq 'set_tools other mine read write a_b' }
 'the other one to have the name';
 is_deeply clashes(), { far => undef, near => [$twins] },
-    'what is left out no more is told of no more';
+    'tools that are no longer omitted are no longer reported';
 
 done_testing;

@@ -32,7 +32,7 @@ my ($echo) = grep { $_->{name} eq 'far_echo' }
     @{ $client->rpc('tools/list')->{result}{tools} };
 is $json->encode($echo), $json->encode({ %$read, name => 'far_echo' }),
     'a tool is listed as its server does, but its name';
-is scalar($server->pids), 1, 'one process has told all workers';
+is scalar($server->pids), 1, 'one process has sent its list to all workers';
 
 # --- calls ------------------------------------------------------------------
 
@@ -124,8 +124,9 @@ wait_for {
         $server->told('tools/call')
 } 'both to be asked';
 $client->notify('notifications/cancelled', { requestId => $long });
-is text_of($client->reply($short)), 'short', 'one of two goes on';
-wait_for { $server->told('notifications/cancelled') } 'the other to be told';
+is text_of($client->reply($short)), 'short', 'one of two calls continues';
+wait_for { $server->told('notifications/cancelled') }
+    'the server to be notified of the other';
 my ($asked) = grep { ($_->[1]{params}{arguments}{text} // '') eq 'long' }
     $server->told('tools/call');
 my ($cancelled) = $server->told('notifications/cancelled');

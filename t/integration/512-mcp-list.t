@@ -79,7 +79,7 @@ like text_of($client->call_tool('far_read_file', { path => '/etc' })),
     qr{/path: must match}, 'the narrower schema is checked';
 is text_of($client->call_tool('mine')), 'ours', 'the tool of the config stays';
 my $told = $json->decode(text_of($client->call_tool('far_params')));
-is $told->{name}, 'params', 'a server hears its own names';
+is $told->{name}, 'params', 'a server receives its own names';
 $client->call_tool('far_ns_do_it_now');
 is(($far->told('tools/call'))[-1][1]{params}{name}, 'ns:do/it.now',
     'whatever is in them');
@@ -100,7 +100,7 @@ like text_of($client->call_tool('far_old', { n => 'x' })),
 unlike text_of($client->call_tool('far_old', { n => 1 })),
     qr{^/n: }, 'as that draft has it';
 like $json->encode($tool{far_old}{inputSchema}), qr/draft-07.*minimum/,
-    'and told as it came';
+    'and reported unchanged';
 unlike text_of($client->call_tool('far_older', { n => 'x' })),
     qr{^/n: }, 'what cannot be checked is not';
 $tg->stop;
@@ -156,7 +156,8 @@ for my $round (1 .. 8) {
     for my $client ((map { $_->client } @ways), $modern) {
         my $told = $client->recv_where(
             sub { ($_[0]{method} // '') =~ /list_changed/ }, undef, 'a word');
-        is $told->{method}, 'notifications/tools/list_changed', 'it is told';
+        is $told->{method}, 'notifications/tools/list_changed',
+            'the client is notified';
     }
     wait_for { names($load) =~ /\bfar_new_$round\b/ } 'the new tool';
     $load->recv_where(sub { text_of($_[0]) eq $round }, undef, 'an answer')

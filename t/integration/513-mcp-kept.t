@@ -80,7 +80,7 @@ is $status, 0, 'nor is a tool that is hidden' or diag $out;
 stop_all();
 $tg->conf(body('tool far_read { return ours; }'))->start;
 like $tg->log, qr/"far_read", which the config already uses: it is omitted/,
-    'a start goes on without it, and says so';
+    'a start continues without it, and logs it';
 $client = $tg->connect;
 is names($client), 'far_write far_read', 'the other one is there';
 is text_of($client->call_tool('far_read')), 'ours', 'and is the config\'s';
@@ -106,7 +106,7 @@ for my $more ('idle 5m;', 'env A b; hide read;', 'share user;') {
 }
 my @told = grep { ($_->{method} // '') =~ /list_changed/ }
     @{ $client->{aside} };
-is scalar @told, 2, 'and who is told hears of changes alone';
+is scalar @told, 2, 'and only changes are notified';
 $tg->reload(other(++$n, '', 'x'));
 wait_for { text_of($client->call_tool('n')) eq $n } 'the new config';
 is names($client), 'far_read far_write n',

@@ -116,7 +116,7 @@ if ($> == 0) {
     my $said = word($bridge, 'here_where');
     unlike $said, qr/foreign$/, 'a folder of another user is not entered';
     like $said, qr{directory \S+/foreign does not belong to the caller; call},
-        'and the agent is told why';
+        'and the agent receives the reason';
 }
 
 # --- moves and ends ---------------------------------------------------------

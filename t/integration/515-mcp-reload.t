@@ -68,7 +68,7 @@ $way->list;
 $tg->reload(body(++$n, 'other_'));
 is $way->client->recv_where(sub { ($_[0]{method} // '') =~ /list_changed/ },
     undef, 'a word')->{method}, 'notifications/tools/list_changed',
-    'another prefix is told';
+    'another prefix is notified';
 like $way->list, qr/^other_echo /, 'and is there';
 is word($tg->connect, 'other_pid'), $pid, 'of the same process';
 $tg->reload(body(++$n));
@@ -112,7 +112,7 @@ for my $round (1 .. 3) {
         my $names = $client->tool_names;
         return $names =~ /killed_$round/;
     } 'a list from the new runner';
-    pass 'lists are heard of again';
+    pass 'lists are received again';
 }
 $tg->stop;
 

@@ -46,7 +46,7 @@ is_deeply
 for my $way (grep { $_ != $modern } @ways) {
     my $got = $way->finish($way->start('far_input'));
     like $got->{text}, qr/input from its user .* 2026-07-28/,
-        $way->name . ': is told that it asks';
+        $way->name . ': an error reports the request';
 }
 
 done_testing;

@@ -32,7 +32,7 @@ is word($client, 'far_echo', { text => 'x' }), 'x',
 like $client->call_tool('far_count')->{error}{message}, qr/Unknown tool/,
     'what is not cannot';
 $tg->reload("tool_deny all;\n" . block('tool echo { allow uid=' . $> . '; }'));
-is names(client()), 'far_echo', 'likewise before that of the server';
+is names(client()), 'far_echo', 'also before the list of the server';
 $tg->reload("tool_deny all;\n" . block('allow all; tool echo { deny all; }'));
 is names(client()), 'far_sleep far_big far_params far_pid far_count '
     . 'far_result', 'and the block\'s between both';
@@ -75,8 +75,8 @@ my $before = $far->told('notifications/cancelled');
 like word($client, 'far_sleep', { s => 600 }), qr/300 ms|time/,
     'a deadline of one tool';
 wait_for { $far->told('notifications/cancelled') > $before }
-    'its server to be told';
-pass 'its server is told';
+    'its server to be notified';
+pass 'its server is notified';
 
 # --- size -------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ is_deeply $answers->[2], { code => -5, message => 'no' }, 'and its error';
 
 $answers = answers($client, ask($client, 'both', 'elicitation/create'));
 like $answers->[0]{message}, qr/shared by several clients/,
-    'of a server that others share nobody is asked';
+    'a shared server cannot ask a client';
 
 my $mute = greet($tg->connect, {});
 $answers = answers($mute, ask($mute, 'own', 'elicitation/create'));

@@ -52,7 +52,7 @@ $tg->reload(body('300ms'));
 wait_for { word($client, 'idle') eq '300ms' } 'the new worker';
 $pid = word($client, 'use_pid');
 wait_for { !kill 0, $pid } 'it to end';
-pass 'it ends when nobody has used it';
+pass 'it ends when unused';
 isnt word($client, 'use_pid'), $pid, 'and comes again with the next call';
 my ($booted) = reverse $server{boot}->pids;
 ok kill(0, $booted), 'another one stays';

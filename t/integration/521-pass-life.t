@@ -64,7 +64,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     if ($protocol ne 'relay') {
         my $cancel = $conn->notification('notifications/cancelled');
         is $cancel->{params}{requestId}, $requests[0]{id},
-            "$protocol: the backend hears which";
+            "$protocol: the backend receives the id";
     } else {
         is_deeply $client->rpc('ping')->{result}, {}, 'it is read';
     }
@@ -72,7 +72,7 @@ for my $protocol (qw(jsonrpc relay mcp)) {
     $backend->text($requests[0], 'late');
     $tg->wait_log(qr/\Q$protocol\E: response without a match/, $from);
     $backend->text($requests[1], 'other');
-    is said($ids[1]), 'other', "$protocol: the other one goes on";
+    is said($ids[1]), 'other', "$protocol: the other call continues";
 
     # Progress, for those that request it.
     my $other = $tg->connect;
@@ -159,7 +159,7 @@ for my $protocol (sort keys %backend) {
     for (1 .. 3) {
         like said(start($protocol)),
             qr/^$protocol: no backend of .* \(No such file.*not started/,
-            "$protocol: nobody is there";
+            "$protocol: no backend";
     }
     $backend->parent->listen;
     $id = start($protocol);

@@ -44,7 +44,7 @@ sub hears {
             my @heard = map {
                 $client->notification('notifications/news')->{params}{id}
             } @ids;
-            is_deeply \@heard, \@ids, "$what, $protocol: told in order";
+            is_deeply \@heard, \@ids, "$what, $protocol: received in order";
         }
     }
     $_->rpc('ping') for @clients;

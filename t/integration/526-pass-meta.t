@@ -105,7 +105,7 @@ for my $tool (qw(modern texts)) {
     $call = $legacy->start($tool);
     Toolgate::Parent::give($conn, 'tools/call', $ask);
     like $legacy->finish($call)->{text}, qr/input from its user .* 2026-07-28/,
-        "$tool: a legacy client hears why";
+        "$tool: a legacy client receives the reason";
 }
 
 done_testing;

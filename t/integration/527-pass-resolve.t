@@ -104,7 +104,7 @@ my @waiting = map {
 } 1 .. 3;
 means('b');
 wait_for { who(0) eq 'b' } 'calls to go to b';
-ok $hang->is_whole('first'), 'what runs at a goes on';
+ok $hang->is_whole('first'), 'the call to the old address continues';
 $hang->finish('first');
 is text_of($client->reply($ran)), "done first\n", 'and ends there';
 is text_of($client->reply($_)), 'b', 'what has waited goes to b' for @waiting;
@@ -115,7 +115,7 @@ my %seen;
 wait_for { $seen{ who(0) }++; $seen{b} && $seen{c} } 'calls to go to both';
 means();
 wait_for { who(0) =~ /no backend of "back" .*not started/ }
-'nobody to be there';
+'the backend to be gone';
 means('c');
 wait_for { who(0) eq 'c' } 'c to be there';
 

@@ -79,13 +79,14 @@ $old->send_line({ jsonrpc => '2.0', id => $refused->{id},
     error => { code => -32090, message => 'leaving', data => 'toolgate' } });
 $backend->accept;
 $backend->text($backend->heard, 'elsewhere');
-is text_of($client->reply($more)), 'elsewhere', 'what is refused is asked anew';
+is text_of($client->reply($more)), 'elsewhere', 'a rejected call is sent again';
 $id = start();
 $backend->text($backend->heard, 'there');
 is text_of($client->reply($id)), 'there', 'and all that follows, there';
 $client->notify('notifications/cancelled', { requestId => $slow });
 is $old->notification('notifications/cancelled')->{params}{requestId},
-    $running->{id}, 'the other one is told what its last call needs';
+    $running->{id},
+    'the old connection receives the cancellation of its last call';
 $old->send_line({ jsonrpc => '2.0', id => 'x', method => 'ping' });
 ok Toolgate::Parent::is_left($old), 'and is left when there is no call';
 
@@ -122,6 +123,6 @@ wait_for {
     };
     $got eq $n - 1 && $last && $new->at_eof;
 } 'a call that an exiting worker answers';
-pass 'a client that has just connected is heard, and gets its farewell';
+pass 'a new client is answered and gets its shutdown notice';
 
 done_testing;

@@ -41,7 +41,7 @@ sub is_lost {
     like text_of($client->reply($id)),
         qr/^$protocol: the connection .* may have been executed/,
         "$protocol: $what is not known to be undone";
-    ok !$second{$protocol}->parent->is_called(0), 'nobody else is asked';
+    ok !$second{$protocol}->parent->is_called(0), 'no other backend is called';
 }
 
 for my $protocol (@Toolgate::Backend::ALL) {

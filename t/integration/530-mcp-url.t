@@ -58,7 +58,7 @@ for my $name (@names) {
             "$name: one is cancelled";
         my $told = $client->call_tool("${name}_cancelled")->{result};
         is scalar @{ $told->{structuredContent}{held} }, 1,
-            "$name: the other goes on";
+            "$name: the other call continues";
     } else {
         is scalar(() = $web->requests('notifications/cancelled')), 0,
             "$name: its stream has ended, which says it";

@@ -84,7 +84,7 @@ $tg->wait_log(qr/$_ could not be started: it cannot be reached.*$why{$_}/)
     for sort keys %why;
 $tg->wait_log(qr/denied could not be started: .*status 401: who are you/);
 is scalar(grep { ($_->{headers}{authorization} // '') ne "Bearer $secret" }
-    $web->requests('POST')), 0, 'nobody else has asked';
+    $web->requests('POST')), 0, 'no other request was sent';
 
 my $runner = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
 $heard .= $runner->encode($runner->rpc('status'));

@@ -35,7 +35,8 @@ sub pid { return text_of($_[0]->call_tool("$_[1]_pid")) }
 
 is pid($one, 'all'), pid($two, 'all'), 'all: one session for both';
 # It may have been idle for too long in between.
-wait_for { pid($one, 'user') eq pid($two, 'user') } 'user: likewise';
+wait_for { pid($one, 'user') eq pid($two, 'user') }
+    'user: one session for both';
 isnt pid($one, $_), pid($two, $_), "$_: one for each" for qw(own json);
 is pid($one, 'own'), pid($one, 'own'), 'which stays the same';
 wait_for { $web{user}->control('sessions') == 0 } 'one that is idle ends';

@@ -93,7 +93,7 @@ my $result = wait_for {
     return $list->{_meta} ? 0 : $list;
 } 'no word of it';
 is_deeply [ map { $_->{name} } @{ $result->{tools} } ], ['mine'],
-    'who may not see its tools does not hear of a server';
+    'a client without access to its tools does not see a server';
 $bad->stop;
 
 my $never = Toolgate::Test->new;

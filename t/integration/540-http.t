@@ -310,7 +310,7 @@ for my $case (@back) {
 }
 like text_of($mcp->call_tool('dead')),
     qr/^dead: http:..127.0.0.1:1 cannot be reached; no request was sent/,
-    'nobody there';
+    'no server';
 is_deeply $mcp->call_tool('result')->{result},
     { content => [ { type => 'text', text => 't' } ],
         isError => JSON::PP::true }, 'a whole result';

@@ -113,7 +113,7 @@ like call(public => to => 'http://169.254.169.254/latest/meta-data'), $private,
     'to where secrets are';
 like call(named => url => "http://127.0.0.1:$port/to/"
         . to("http://localhost:$port/echo")), $private,
-    'to a name that nobody named';
+    'to a name that the config does not list';
 like call(post => to => "http://127.0.0.1:$else/x"),
     qr/send the request to another host/, 'with a body';
 is scalar(() = $other->requests), 1, 'which went nowhere';

@@ -72,7 +72,7 @@ for my $name (qw(large packed)) {
         }
     }
     is length text_of($reply), 3000000, "$name: a large answer";
-    cmp_ok scalar @seen, '>=', 1, "$name: which tells how far it is";
+    cmp_ok scalar @seen, '>=', 1, "$name: progress is reported";
     my %totals = map { $_->{total} // 'unknown' => 1 } @seen;
     is_deeply [ keys %totals ], [ $name eq 'large' ? 3000000 : 'unknown' ],
         "$name: of how much";
@@ -93,7 +93,7 @@ my $kept = $other->request('tools/call',
 $web->wait_file("hang.$_") for 'x', 'y', 'kept';
 $c->notify('notifications/cancelled', { requestId => $id{x} });
 ok $web->wait_file('gone.x'), 'cancelled: its connection is closed';
-ok $c->rpc('ping'), 'the client goes on';
+ok $c->rpc('ping'), 'the client continues';
 ok !$web->is_there('gone.y') && !$web->is_there('gone.kept'),
     'and so do other calls';
 $c->close;

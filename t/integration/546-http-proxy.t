@@ -93,7 +93,7 @@ my $heads = $proxy->heads;
 like $heads, qr/^CONNECT inside\.test:$port{$_} /m, "it connects to $_"
     for sort keys %port;
 ok !(grep {/CONNECT.*\Q$secret/s} split /\r\n\r\n/, $heads),
-    'and is told no secret then';
+    'and then receives no secret';
 $tg->wait_log(qr/shut could not be started: it cannot be reached.*403/);
 
 # Both ended before the default of ten seconds.

@@ -99,7 +99,8 @@ is $nmixed, 0, 'none of which was a mixture';
 # --- each change is notified once -------------------------------------------
 
 is_deeply [ map { $changes{$_} += changes_of($_) } @listeners ],
-    [ ($CHANGES) x @listeners ], 'every client heard of each change once';
+    [ ($CHANGES) x @listeners ],
+    'every client was notified of each change once';
 
 # --- unchanged tools --------------------------------------------------------
 

@@ -104,10 +104,11 @@ is $stateless->rpc('tools/list', { meta() })->{result}{resultType}, 'complete',
 ok $other->rpc('pid')->{result}, 'one of another server';
 ok $_->is_silent(0), 'is told nothing' for $stateless, $other;
 is $ipc->ipc_call('hi')->{result}{content}[0]{text}, 'hi', 'ipc again';
-ok $mute->is_silent(0), 'who has not said what it speaks is told nothing';
+ok $mute->is_silent(0), 'a client of unknown dialect receives nothing';
 is_deeply $other->rpc('tell', {})->{result}, { clients => 1 },
     'another server has other clients';
-is $other->notification('event.happened')->{params}{n}, undef, 'they are told';
+is $other->notification('event.happened')->{params}{n}, undef,
+    'the other clients receive it';
 ok $plain[0]->is_silent(0), 'and no others';
 
 # Invalid broadcasts.

@@ -82,7 +82,7 @@ send_next() for 1 .. 5;
 for my $c (0 .. CALLERS - 1) {
     $callers[$c]->reply($_) for @{ $ids[$c] };
 }
-is_deeply \%wrong, {}, "each of them was told to $told clients";
+is_deeply \%wrong, {}, "each broadcast reached $told clients";
 diag "broadcasts: @n";
 
 # Reads all broadcasts, by caller.
@@ -103,9 +103,10 @@ sub hears {
 
 is hears($clients[$_], "client $_"), 0, "client $_: each once, in order"
     for 0 .. $#clients;
-is hears($callers[$_], "caller $_"), 0, "caller $_: likewise"
+is hears($callers[$_], "caller $_"), 0, "caller $_: each once, in order"
     for 0 .. $#callers;
-is hears($relay[$_], "relay $_"), 0, "relay $_: likewise" for 0 .. $#relay;
+is hears($relay[$_], "relay $_"), 0, "relay $_: each once, in order"
+    for 0 .. $#relay;
 $_->[0]->notify('$/cancelRequest', { id => $_->[1] }) for @holds;
 for my $client (@clients, @callers) {
     ok $client->rpc('pid')->{result}, 'still the same connection';
@@ -120,7 +121,7 @@ my $id = $proxied->request('hold', { s => 3600 });
 $tg->reload;
 isnt $callers[0]->rpc('pid')->{result}, $old, 'a caller is in a new worker';
 is $callers[0]->rpc('tell', { n => 'late' })->{result}{clients}, $told + 1,
-    'one more is told';
+    'one more client receives it';
 is $proxied->notification('event')->{params}{n}, 'late', 'in an old worker';
 $proxied->notify('$/cancelRequest', { id => $id });
 ok $proxied->at_eof, 'which leaves with its last call';

@@ -28,7 +28,7 @@ wait_for {
 'one client';
 my $own = $result->{clients}[0];
 is_deeply [ sort keys %$own ],
-    [qw(calls dialect pid since told uid worker)], 'what is told of it';
+    [qw(calls dialect pid since told uid worker)], 'the members of a client';
 is $own->{dialect}, 'jsonrpc', 'its dialect';
 is $own->{pid}, $$, 'its process';
 is $own->{uid}, $>, 'its user';

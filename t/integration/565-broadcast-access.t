@@ -43,13 +43,14 @@ is_deeply $asks->rpc('tell', { n => 2 })->{result}, { clients => 2 },
     'it may';
 is $_->notification('event')->{params}{n}, 2, 'and that is all'
     for $asks, $hears;
-ok $hears->is_silent(0), 'that is heard';
+ok $hears->is_silent(0), 'no other broadcast is received';
 
 # It may broadcast, but is not notified.
 my $kept = $tg->connect($tg->dir . '/kept.sock');
-is_deeply $kept->rpc('tell', {})->{result}, { clients => 0 }, 'nobody is told';
+is_deeply $kept->rpc('tell', {})->{result}, { clients => 0 },
+    'no client receives it';
 is $kept->rpc('hi')->{error}{code}, -32601, 'it is kept out';
-ok $kept->is_silent(0), 'nor told';
+ok $kept->is_silent(0), 'nor does it receive the broadcast';
 
 # A config without broadcasts: nothing listens, nothing is shared.
 $tg->reload("listen unix:%%SOCKET%%; $hi");
@@ -57,13 +58,13 @@ my $client = $tg->connect;
 $client->request('subscriptions/listen',
     { notifications => { 'toolgate/broadcasts' => \1 }, %meta });
 is_deeply $client->recv_json->{params}{notifications}, {},
-    'there is nothing to be told';
+    'there is no broadcast';
 is $hears->rpc('ping')->{id}, 2, 'who was there stays';
 
 # And back: existing clients are notified again.
 $tg->reload("listen unix:%%SOCKET%%; $hi method tell { broadcast event; }");
 wait_for { $asks->rpc('tell', { n => 3 })->{result}{clients} == 2 }
-    'both to be told';
+    'both to receive it';
 is $_->notification('event')->{params}{n}, 3, 'one that moved' for $asks,
     $hears;
 

@@ -45,7 +45,7 @@ is_deeply $about->{result}{capabilities}{experimental},
 is text_of($relay->call_tool('hi')), 'hi', 'relay: served';
 
 is text_of($relay->call_tool('shout', { content => 'hey' })), '{"clients":4}',
-    'an agent tells all';
+    'an agent broadcasts';
 is_deeply $_->notification('notifications/claude/channel'),
     { jsonrpc => '2.0', method => 'notifications/claude/channel',
         params => { content => 'hey' } }, 'a legacy agent hears it'
@@ -62,7 +62,7 @@ $tg->reload;
 is text_of($legacy->call_tool('shout', { content => 'again' })),
     '{"clients":4}', 'after a reload';
 is $_->notification('notifications/claude/channel')->{params}{content},
-    'again', 'they hear it'
+    'again', 'they receive it'
     for $legacy, $relay, $listens;
 
 # Displaced: the agent gets the reason, and its server closes.
@@ -74,7 +74,7 @@ like $relay->reply($id)->{error}{message},
     qr/was running \(its reason: another bridge has connected and displaced/,
     'its call says why';
 ok $relay->at_eof, 'the bridge ends';
-is $relay->wait_exit, 0, 'as it was told to';
+is $relay->wait_exit, 0, 'exit status after the shutdown notice';
 like $relay->stderr, qr/shuts down: another bridge .* displaced/,
     'the log says why';
 wait_for { !grep {/sleep 3600/} values %{ $tg->processes } } 'the call to end';

@@ -98,7 +98,7 @@ for my $round (1 .. $rounds) {
     wait_for { broadcast(); return !-e "$pid_file.oldbin" } 'it is alone';
     broadcast() for 1 .. 5;
 }
-is_deeply \%wrong, {}, 'all of them were told, each time';
+is_deeply \%wrong, {}, 'all clients received each broadcast';
 diag "$n broadcasts";
 for my $i (0 .. $#clients) {
     my $next = $clients[$i]{first} // 1;

@@ -24,14 +24,14 @@ for my $use (qw(poll select)) {
     }
     for my $n (1 .. 5) {
         is $clients[0]->rpc('tell', { n => $n })->{result}{clients}, @clients,
-            "$use: told";
-        is $_->notification('event')->{params}{n}, $n, "$use: heard"
+            "$use: number of receivers";
+        is $_->notification('event')->{params}{n}, $n, "$use: received"
             for @clients;
     }
     $tg->reload;
     is $clients[1]->rpc('tell', { n => 6 })->{result}{clients}, @clients,
-        "$use: told after a reload";
-    is $_->notification('event')->{params}{n}, 6, "$use: heard" for @clients;
+        "$use: number of receivers after a reload";
+    is $_->notification('event')->{params}{n}, 6, "$use: received" for @clients;
     $tg->stop;
 }
 
@@ -98,7 +98,7 @@ for my $round (1 .. 150) {
         kill KILL => $pids[ rand @pids ];
     }
 }
-ok !$faults, 'nothing was heard twice, or in another order';
+ok !$faults, 'nothing was received twice, or in another order';
 cmp_ok $lost, '>', 0, 'some were killed';
 wait_for { $tg->worker_pids == 3 } 'the workers';
 my %pid;
@@ -157,6 +157,6 @@ wait_for {
     return $new->rpc('pid')->{result} == $victim;
 } 'a new client of it';
 $ipc->ipc_call('shout', { c => 'new' });
-is $new->notification('event')->{params}{c}, 'new', 'is told again';
+is $new->notification('event')->{params}{c}, 'new', 'receives broadcasts again';
 
 done_testing;

@@ -18,7 +18,7 @@ $tg->conf($body)->start;
 
 my $caller = $tg->connect;
 is $caller->ipc_call('echo', { text => 'hi' })->{result}{content}[0]{text},
-    'hi', 'one who is not told';
+    'hi', 'a client that receives no broadcasts';
 my $teller = $tg->connect;
 $teller->rpc('pid');
 

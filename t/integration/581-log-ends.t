@@ -136,7 +136,7 @@ $c->send_line({
 my $cancelled = is_line('cancelled', 'hang', status => 'cancelled');
 is $cancelled->{id}, $more[0], 'which it was';
 is $cancelled->{out}, 0, 'without an answer';
-is $cancelled->{queue}, undef, 'nobody knows how long it has waited';
+is $cancelled->{queue}, undef, 'its time in the queue is unknown';
 is $cancelled->{pid}, $$, 'whose it was';
 
 my $leaving = $tg->connect;

@@ -60,8 +60,9 @@ $tg->reload(buffered('late.log', ''), stream => $format);
 my $late = calls(20);
 is logged('late.log'), '', 'with a buffer nothing is written at once';
 kill USR1 => $tg->master_pid;
-wait_for { logged('late.log') eq $late } 'but when logs are opened anew';
-pass 'opened anew';
+wait_for { logged('late.log') eq $late }
+    'the records after the logs are reopened';
+pass 'reopened';
 
 my $kept = calls(20);
 my @old = $tg->worker_pids;

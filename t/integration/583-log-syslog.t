@@ -44,7 +44,7 @@ like heard(), qr/\A<190>.* mine: hi \[a\\x0Abcdef\]\z/, 'another one, by if=';
 $syslog->close;
 unlink $path or die "unlink: $!";
 my $beside = slurp($tg->dir . '/beside.log') =~ tr/\n//;
-is text_of($c->call_tool('hi')), 'hi', 'a call goes on';
+is text_of($c->call_tool('hi')), 'hi', 'a call continues';
 $c->call_tool('hi') for 1 .. 4;
 is slurp($tg->dir . '/beside.log') =~ tr/\n//, $beside + 5,
     'other logs have it';

@@ -128,7 +128,7 @@ SKIP: {
     ok $as->($tg->dir . '/other.sock')->rpc('toolgate.status')->{result},
         'a group';
     is $tg->connect($tg->dir . '/other.sock')->rpc('toolgate.status')
-        ->{error}{code}, -32601, 'and nobody else';
+        ->{error}{code}, -32601, 'and no other user';
     my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1);
     my $port = $listen->sockport;
     close $listen;

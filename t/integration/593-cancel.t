@@ -67,7 +67,7 @@ for my $way (Toolgate::Way->all($tg)) {
     is $call->{client}{uid}, $>, "$name: and as whom";
     is cancel($call->{id})->{ended}, JSON::PP::true, "$name: it is ended";
     my $answer = $way->finish($id);
-    is $answer->{text}, $ended, "$name: its caller is told";
+    is $answer->{text}, $ended, "$name: its caller gets the error";
     is Toolgate::Way::kind($answer), $kind{$name}, "$name: as an error";
     is $way->call('hi')->{text}, 'hi', "$name: and nothing more";
 }
@@ -115,7 +115,7 @@ $tg->reload;
 wait_for { (calls('away', 1))[0]{worker} != $before->{worker} } 'it to move';
 ($call) = calls('away', 1);
 is $call->{id}, $before->{id}, 'the same call';
-is $call->{kind}, 'worker', 'which its old worker goes on with';
+is $call->{kind}, 'worker', 'which its old worker continues';
 cancel($call->{id});
 is text_of($client->reply($id)), $ended, 'until it is ended';
 

@@ -16,7 +16,7 @@ $tg->conf($body)->start;
 my $client = $tg->connect;
 my $status = Toolgate::Status->new($tg->connect);
 is $status->look->{result}{runners}[0]{state}, 'absent',
-    'nobody has needed a runner';
+    'no call has needed a runner';
 is scalar($tg->runner_pids), 0, 'and who asks starts none';
 is text_of($client->call_tool("t$_")), $_, "tool $_" for 1, TOOLS;
 $status->look;
@@ -34,7 +34,7 @@ my $runner = $tg->runner_pid;
 kill STOP => $runner;
 $status->look;
 is $status->{result}{runners}[0]{state}, 'silent', 'the runner hangs';
-is $status->of('run')->{calls}, 1, 'the rest is told';
+is $status->of('run')->{calls}, 1, 'the other counters are reported';
 kill CONT => $runner;
 wait_for { $status->look->{result}{runners}[0]{state} eq 'up' } 'it to go on';
 

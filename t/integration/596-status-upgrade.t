@@ -82,7 +82,7 @@ wait_for { !-e "$pid_file.oldbin" } 'the one before to notice';
 moves($client, $second);
 my $calls = status()->of('hi')->{calls};
 $client->call_tool('hi');
-is status()->of('hi')->{calls}, $calls + 1, 'it goes on where both were';
+is status()->of('hi')->{calls}, $calls + 1, 'it continues from the sum of both';
 $client->notify('notifications/cancelled', { requestId => $hang });
 wait_for { status()->of('hang')->{in_flight} == 0 } 'its end';
 is_deeply status()->ends('hang'), { cancelled => 1 }, 'once';

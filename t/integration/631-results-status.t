@@ -46,9 +46,9 @@ for my $way (@ways) {
     like $bad->{text}, qr/^grep exited with status 2: .*grep: /,
         "another status is one, $name";
     next if $name eq 'ipc';
-    is $found->{result}{_meta}{$status}, 0, "0 is told, $name";
-    is $none->{result}{_meta}{$status}, 1, "1 is told, $name";
-    is $bad->{result}{_meta}{$status}, 2, "2 is told, $name";
+    is $found->{result}{_meta}{$status}, 0, "0 is reported, $name";
+    is $none->{result}{_meta}{$status}, 1, "1 is reported, $name";
+    is $bad->{result}{_meta}{$status}, 2, "2 is reported, $name";
     ok $bad->{result}{isError}, "as an error, $name";
 
     # Elsewhere it is in the message of a failure.
@@ -71,7 +71,7 @@ like said('odd', 0), qr/^odd exited with status 0\n/,
 is said('plain'), "out\n", 'stderr is no result';
 is said('error'), "out\n", 'which is the default';
 is said('error', 1), "error exited with status 1\n[stderr]\nerr\n[stdout]\nout",
-    'but is told of a failure';
+    'but a failure reports it';
 is said('drop'), "out\n", 'dropped';
 is said('drop', 1), "drop exited with status 1\n[stdout]\nout",
     'of a failure, too';

@@ -41,7 +41,7 @@ for my $way (Toolgate::Way->all($tg)) {
         qr/^none printed nothing, but image \(image\/png\)/,
         "nothing is no image, $name";
     is $way->call('fails')->{text}, 'fails exited with status 3: why',
-        "of a failure the bytes are not told, $name";
+        "a failure does not report the bytes, $name";
     like $way->call('large')->{text}, qr/^large printed more than 100 bytes/,
         "max_output is about the bytes, $name";
     next if $name eq 'ipc';

@@ -163,7 +163,7 @@ ok $answer->{is_error}, 'a failure is one';
 like $answer->{text}, qr/^fails\ exited\ with\ status\ 1\n\[stderr\]\nwhy\n
     \[end\ of\ stdout\]\n.*line\ 5000\ of\ many.*\n
     \[stdout\ has\ \d+\ bytes\ in\ 5000\ lines;\ the\ tool\ toolgate_output/xs,
-    'which tells the end of its output, and where all of it is';
+    'with the end of its output and the path of the whole';
 like $legacy->call('both')->{text}, qr/\[stderr\]\nlate\n\z/,
     'stderr stands behind it';
 

@@ -62,7 +62,7 @@ for my $pattern (@evil) {
     ok $answer->{result}{isError}, "$pattern is an error";
     like $answer->{result}{content}[0]{text},
         qr/ takes too many steps on line [123],.* with "line": [234]\./,
-        'that says why, and how the search goes on';
+        'with the reason, and how to continue the search';
 }
 ok defined $c->reply($id{''})->{result}{total}, 'meanwhile tasks are served';
 

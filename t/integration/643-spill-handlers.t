@@ -150,7 +150,7 @@ ok !exists $tool->{outputSchema},
 my $call = $legacy->start('pass', {});
 my $request = $backend->heard;
 $tg->reload;
-is length $legacy->call('whole')->{text}, 9000, 'the session goes on';
+is length $legacy->call('whole')->{text}, 9000, 'the session continues';
 $backend->text($request, $all);
 is_preview($legacy->finish($call), $all, 'a call whose session has moved');
 

@@ -20,7 +20,7 @@ is $out, 'hi', 'HOST:PORT: the answer';
 like $out, qr/^hi\n/, 'a name, from the environment';
 my $none = free_port();
 ($status, $out, $err) = $tg->cli('ping', '-s', "127.0.0.1:$none");
-is $status, 2, 'nobody there: status';
+is $status, 2, 'no server: status';
 like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` for this port/,
     'and why';
 # No label of a name has this length: no lookup is needed.

@@ -104,7 +104,7 @@ my $service = qr/Start it with `systemctl --user start toolgate`/;
 like bridge_says([$none], {}), $service, 'as a service of the user';
 like cli_says([ '-s', $none ], { HOME => undef,
     XDG_CONFIG_HOME => "$dir/home/.config" }),
-    $service, 'likewise';
+    $service, 'the socket of the service';
 
 # The server of a checkout is started in the checkout.
 SKIP: {

@@ -99,7 +99,7 @@ sub follow {
                 total         => 3,
                 message       => "step $i",
             },
-        }, "step $i is told";
+        }, "step $i is reported";
         $tg->file("go.one.$i", '');
     }
     my $reply = $c->recv_json;
@@ -148,12 +148,12 @@ sub follow {
     call($quiet, ticks => { n => 10 });
     call($capped, capped => { n => 1000 });
     my ($told, $reply) = follow($c, call($c, ticks => { n => 10 }, 1));
-    is text($reply), "10 ticks\n", 'a call that makes progress goes on';
-    is $told->[-1]{progress}, 10, 'and its last word is told';
+    is text($reply), "10 ticks\n", 'a call that makes progress continues';
+    is $told->[-1]{progress}, 10, 'and its last progress is reported';
     is scalar(grep { $told->[$_]{progress} <= $told->[ $_ - 1 ]{progress} }
-            1 .. $#$told), 0, 'what is told rises';
+            1 .. $#$told), 0, 'reported progress rises';
     is text($quiet->recv_json), "10 ticks\n",
-        'and so does one of which nobody hears';
+        'and so does one without a receiver of progress';
 
     $reply = $capped->recv_json;
     ok $reply->{result}{isError}, 'at the cap it ends';
@@ -170,7 +170,7 @@ sub follow {
     call($deaf, flood => {}, 'x' x 1000);
     my ($told, $reply) = follow($c, call($c, flood => {}, 1));
     like text($reply), qr/did not finish within 4 s/, 'a flood is ended';
-    cmp_ok scalar(@$told), '>', 1, 'after some of it was told';
+    cmp_ok scalar(@$told), '>', 1, 'after some progress was reported';
     cmp_ok scalar(@$told), '<', 200, 'and much was not';
 }
 

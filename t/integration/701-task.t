@@ -77,9 +77,9 @@ is_deeply $told, { taskId => 'task-0000', agent => 'shell' }, 'told: started';
 $told = told('task.completed');
 like delete $told->{duration_ms}, qr/^\d+$/, 'told: how long it took';
 is_deeply $told, { taskId => 'task-0000', agent => 'shell' },
-    'told: completed';
+    'notified: completed';
 is_deeply told('event.taskCompleted'), { taskId => 'task-0000' },
-    'told: as the daemon says it';
+    "notified: in the daemon's words";
 my $task = rpc('task.get', { taskId => 'task-0000' })->{result};
 like delete $task->{$_}, $time, "its $_"
     for qw(createdAt startedAt completedAt);
@@ -107,11 +107,11 @@ is_deeply told('task.failed'), {
     taskId => 'task-0001',
     agent  => 'shell',
     error  => 'shell exited with status 3: no',
-}, 'told: failed';
+}, 'notified: failed';
 is rpc('task.get', { taskId => 'task-0001' })->{result}{state}, 'failed',
     'a status that is no success';
 submit(prompt => 'sleep 3600', agent => 'slow');
-is told('task.timeout')->{taskId}, 'task-0002', 'told: its time is over';
+is told('task.timeout')->{taskId}, 'task-0002', 'notified: timeout';
 like told('task.failed')->{error}, qr/did not finish within 300 ms/,
     'and that it failed';
 submit(prompt => "a \x{e4}\n", agent => 'reader', cwd => '/usr');
@@ -180,10 +180,10 @@ is_deeply rpc('task.list', { state => 'completed', limit => 1 })->{result}[0],
 is_deeply rpc('task.cancel', { taskId => 'task-0007' })->{result},
     { cancelled => JSON::PP::true }, 'one that waits';
 is_deeply told('task.cancelled'), { taskId => 'task-0007', agent => 'shell' },
-    'told: cancelled';
+    'notified: cancelled';
 is_deeply rpc('task.cancel', { taskId => 'task-0006' })->{result},
     { cancelled => JSON::PP::true }, 'one that runs';
-is told('task.cancelled')->{taskId}, 'task-0006', 'told: cancelled, too';
+is told('task.cancelled')->{taskId}, 'task-0006', 'notified: cancelled, too';
 is told('task.completed')->{taskId}, 'task-0008', 'the next one follows';
 ok !kill(0, $now->{pid}), 'its process is gone by then';
 is rpc('task.get', { taskId => 'task-0006' })->{result}{state}, 'cancelled',
@@ -198,7 +198,7 @@ my $id = submit(prompt => "printf 'one\\n'; until [ -e $dir/two ]; do "
 my $part = rpc('task.output', { taskId => $id, follow => \1 })->{result};
 is_deeply $part, { taskId => $id, state => 'running', offset => 0,
     output => "one\n", next => 4, size => 4 }, 'output of one that runs';
-is told('task.output')->{size}, 4, 'told: there is some';
+is told('task.output')->{size}, 4, 'notified: output';
 my $more = $c->request('task.output',
     { taskId => $id, offset => 4, follow => \1 });
 $c->rpc('ping');

@@ -77,7 +77,7 @@ like $task->{error}, qr/agent is no longer configured \(task_agent, or /,
 is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' },
     undef, 'the notification')->{params},
     { taskId => $gone, agent => 'more', error => $task->{error} },
-    'which clients are told';
+    'clients are notified of it';
 is task($second)->{state}, 'queued', 'others wait on';
 my $alive = $tg->runner_pid;
 
@@ -95,7 +95,7 @@ is until_state($first, 'completed')->{result}, "begun\nended",
 is task($second)->{state}, 'queued', 'what waits stays';
 $tg->kill_workers(($tg->worker_pids)[0]);
 $c = $tg->connect;
-is task($second)->{state}, 'queued', 'also when a worker comes anew';
+is task($second)->{state}, 'queued', 'also after a worker has restarted';
 $tg->reload;
 is until_state($second, 'completed')->{result}, 'second',
     'a reload starts it again';

@@ -151,7 +151,8 @@ is $error->{code}, -32602, 'no agent is the default';
 like $error->{message}, qr/^agent: is required/, 'so it must be named';
 is $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{result}{taskId},
     'task-0000', 'and all is well';
-is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600', 'nobody reads it';
+is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600',
+    'no other user can read it';
 
 # Requests that are too large.
 my $mega = 'x' x 1048576;
@@ -173,7 +174,7 @@ is @{ $c->rpc('task.list', { limit => 3 })->{result} }, 3, 'less is told';
 my $other = Toolgate::Test->new;
 $other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;
 $error = $other->connect->rpc('task.stats')->{error};
-is $error->{code}, -32003, 'a store that somebody else has';
+is $error->{code}, -32003, 'a store that another user owns';
 like $error->{message}, qr/no other toolgate-runner/, 'it says so';
 $other->stop;
 

@@ -47,7 +47,7 @@ my $of_b = call($two, 'task.submit', prompt => 'true')->{taskId};
 is told($two), 'queued 1', 'another user, of another task alone';
 is call($one, 'chat.send', message => 'true')->{taskId}, 'task-0002', 'a chat';
 is told($one), 'queued 2', 'and not of that one';
-is told($root), $_, "root is told: $_"
+is told($root), $_, "root is notified: $_"
     for 'queued 0', 'started 0', 'queued 1', 'queued 2';
 
 # --- visibility
@@ -89,7 +89,7 @@ call($two, 'task.submit', prompt => 'true', agent => 'sh');
 is told($one), $_, "again: $_" for 'queued 3', 'started 3';
 is told($two), 'queued 4', 'one that waits';
 call($root, 'task.cancel', taskId => 'task-0004');
-is told($two), 'cancelled 4', 'root ends it, its user is told';
+is told($two), 'cancelled 4', 'root ends it, its user is notified';
 is code($two, 'task.cancel', { taskId => $of_a }), -32000, 'others may not';
 call($root, 'task.cancel', taskId => $of_a);
 is told($one), 'cancelled 3', 'root may';
@@ -98,9 +98,9 @@ is told($one), 'cancelled 3', 'root may';
 
 $tg->reload("$conf task_admin uid=$bob;");
 is ids($two), '4 3 2 1 0', 'an admin sees all';
-is ids($one), '3 2 0', 'nobody else does';
+is ids($one), '3 2 0', 'no other user does';
 call($one, 'task.submit', prompt => 'true');
-is told($two), 'queued 5', 'an admin is told of all';
+is told($two), 'queued 5', 'an admin is notified of all';
 $tg->reload("$conf task_visibility all;");
 is ids($one), '5 4 3 2 1 0', 'tasks that are everybody\'s';
 call($two, 'task.submit', prompt => 'true');

@@ -86,7 +86,7 @@ wait_for { !is_alive($pid) } 'what ran to be ended with the last NGINX';
 
 conf(1);
 ($status) = run_command({}, $tg->nginx_command);
-is $status, 0, 'it starts anew';
+is $status, 0, 'it starts again';
 wait_for { (call('task.get', taskId => $wait)->{state} // '') eq 'completed' }
     'what waited';
 like call('task.get', taskId => $run)->{error},

@@ -124,9 +124,9 @@ $tg->conf(conf('2 queue=2'))->start;
             : ('could not start', 'did not run', qr/was dropped.*rency 2\)/);
         like text($reply),
             qr/^short $what within 5 s \(it waited [\d.]+ m?s in the queue/,
-            "$name is told how long it waited";
+            "$name: the time in the queue is reported";
         like text($reply), qr/ in the queue and $ran\) and $end/,
-            "$name is told how long it ran";
+            "$name: the run time is reported";
     }
     is scalar(grep { is_up($_) } 'a', 'b', 'c'), 2, 'two of them ran';
     ok status(0, 0), 'nothing is left';

@@ -90,6 +90,6 @@ while ($cancelled < $wanted) {
 
 is $lost, 0, "all of $cancelled were ended";
 is $hit, 0, 'and no other';
-ok !(grep { !$_->is_silent(0) } @clients), 'nobody was answered';
+ok !(grep { !$_->is_silent(0) } @clients), 'no client received a response';
 
 done_testing;

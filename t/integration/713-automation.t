@@ -163,7 +163,7 @@ is scalar executions('cool'), 1, 'not again before its cooldown is over';
 
 submit(prompt => 'true', metadata => { ask => 'first' });
 $told = told('automation.notify', ruleId => 'ask');
-ok $told->{requiresApproval}, 'told: it waits for approval';
+ok $told->{requiresApproval}, 'notified: it waits for approval';
 like $told->{message}, qr/waits for approval.*: asked first$/, 'for what';
 my $first = $told->{executionId};
 is + (executions('ask'))[0]{status}, 'pending_approval', 'so it waits';

@@ -150,7 +150,7 @@ wait_for { -e "$dir/runs" } 'a task to run';
 wait_for {
     grep { $_->{ruleId} eq 'ends' }
         @{ call('automation.status')->{recentExecutions} };
-} 'the rule to hear of it';
+} 'the rule to receive the event';
 
 # --- a stop without tasks
 
@@ -163,7 +163,7 @@ start();
 config('one');
 wait_for { call('daemon.status')->{health} eq 'unhealthy' }
     'a store that is none';
-ok call('daemon.stop')->{stopping}, 'it is told to stop';
+ok call('daemon.stop')->{stopping}, 'it accepts the stop';
 unlink "$state/none.db" or die;
 wait_for { call('daemon.status')->{health} ne 'unhealthy' } 'it to be opened';
 is call('daemon.status')->{health}, 'stopping', 'which holds';

@@ -59,7 +59,7 @@ sub statuses {
 # --- a user's task
 
 call($one, 'task.submit', prompt => 'true', metadata => { tell => 'hush' });
-is told($one, 'automation.notify')->{message}, 'hush', 'its user is told';
+is told($one, 'automation.notify')->{message}, 'hush', 'its user is notified';
 is told($root, 'automation.notify')->{message}, 'hush', 'and root';
 call($one, 'task.submit', prompt => 'true', metadata => { ask => 'why' });
 my $id = told($one, 'automation.notify')->{executionId};
@@ -84,8 +84,10 @@ for (map { ["automation.$_->[0]", $_->[1]] } [ enable => {} ],
 my $done = call($root, 'automation.approve', executionId => $id,
     approve => \1);
 is $done->{status}, 'submitted', 'root approves';
-is told($one, 'automation.fired')->{ruleId}, 'tell', 'the user was told, and';
-is told($one, 'automation.fired')->{taskId}, $done->{taskId}, 'is told of it';
+is told($one, 'automation.fired')->{ruleId}, 'tell',
+    'the user is notified of the rule';
+is told($one, 'automation.fired')->{taskId}, $done->{taskId},
+    'the user is notified of the task';
 is call($one, 'task.get', taskId => $done->{taskId})->{owner}, $ann,
     'it is the user\'s task';
 is $two->rpc('task.get', { taskId => $done->{taskId} })->{error}{code}, -32000,

@@ -133,7 +133,7 @@ for my $case (
             $expected, "nulls are left out of $json, " . $way->name);
     }
     is_deeply raw_method($tg->connect, 'whole', $json)->{result}, $expected,
-        "likewise of a method";
+        "the same error from a method";
 }
 
 is $ways[0]->call('free', { anything => 1 })->{text}, 'free',

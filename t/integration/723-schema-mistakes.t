@@ -173,6 +173,6 @@ $tg->conf('tool a { return old; }')->start;
 my $log = $tg->reload_fails("tool a { input_schema '$bad'; return new; }");
 like $log, qr{invalid "input_schema": /required: }, 'a reload is refused';
 is $tg->connect->call_tool('a')->{result}{content}[0]{text}, 'old',
-    'and the old config goes on';
+    'and the old config continues';
 
 done_testing;

@@ -200,7 +200,7 @@ my %more = (%few, map { ("k$_" => 1) } 1 .. 1000);
 is $way->call('many', \%more)->{text}, join(' ', map {"w$_"} 1 .. 40),
     '40 arguments among 1,040';
 is $way->call('deep', { o => \%more })->{text},
-    join(' ', map {"-$_"} 1 .. 40) . "\n", '40 conditions likewise';
+    join(' ', map {"-$_"} 1 .. 40) . "\n", '40 conditions, too';
 is $way->call('hashed', { v1 => 'a' })->{text},
     '/v1: expected integer, got string', 'an upstream that they choose answers';
 my $members = join ',', map {qq("$_":1)} 1 .. 400_000;

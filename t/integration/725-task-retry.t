@@ -76,7 +76,7 @@ call('daemon.stop', force => \1);
 is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.queued' },
     undef, 'task.queued')->{params},
     { taskId => $first, agent => 'sh', priority => 0 },
-    'clients are told that it waits again';
+    'clients are notified that it waits again';
 $task = task($first);
 is $task->{state}, 'queued', 'as it does';
 is $task->{startedAt}, undef, 'as if it had not begun';
@@ -98,7 +98,8 @@ $c->rpc('ping');
 $tg->reload($conf);
 my $reply = $c->recv_where(sub { grep { ($_[0]{id} // '') eq $_ } @follow },
     undef, 'an answer');
-is $reply->{id}, $follow[1], 'who follows its output hears of its end at once';
+is $reply->{id}, $follow[1],
+    'a follower of its output is notified of its end at once';
 is $reply->{result}{state}, 'failed', 'and what it was';
 $tg->file('fifth.end', '');
 until_state($first, 'completed');

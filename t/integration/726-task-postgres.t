@@ -91,7 +91,7 @@ $tg->reload($body);
 $db->sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name='toolgate-runner'});
 is $c->rpc('task.submit', { prompt => 'true' })->{result}{taskId},
-    'task-0001', 'with another password it connects anew';
+    'task-0001', 'it reconnects with another password';
 
 # --- stores that cannot be opened
 

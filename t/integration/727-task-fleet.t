@@ -60,7 +60,7 @@ my $told;
 for my $name (qw(queued started completed)) {
     $told = $hears->recv_where(sub { ($_[0]{method} // '') eq "task.$name" },
         undef, $name)->{params};
-    is $told->{taskId}, $id, "clients of a third one are told: $name";
+    is $told->{taskId}, $id, "clients of a third runner are notified: $name";
 }
 like $told->{duration_ms}, qr/^\d+$/, 'as those of its own are';
 is submit(2, prompt => 'echo $WHERE', agent => 'first'), 'task-0001',
@@ -68,7 +68,7 @@ is submit(2, prompt => 'echo $WHERE', agent => 'first'), 'task-0001',
 is until_state(1, 'task-0001', 'completed')->{result}, 'first', 'the other';
 my $error = $c[0]->rpc('task.submit', { prompt => 'x', agent => 'nobody' })
     ->{error};
-is $error->{code}, -32602, 'one that nobody has';
+is $error->{code}, -32602, 'an unknown task';
 like $error->{message}, qr/^agent: no agent has this name/, 'as it says';
 
 # --- tasks of other machines
@@ -176,7 +176,7 @@ kill STOP => @pids;
 wait_for { tries('asleep') > 1 } 'another one to run it';
 my $lease = qr/^interrupted: .* lost its lease of the task store/;
 like until_state(2, $other, 'failed')->{error}, $lease,
-    'a lost lease is told as such';
+    'a lost lease is reported as such';
 $told = $hears->recv_where(sub {
         ($_[0]{method} // '') eq 'task.failed'
             && $_[0]{params}{taskId} eq $other
@@ -189,7 +189,7 @@ $tg[$dead]->wait_log(qr/the lease of the task store has expired|cannot be ren/);
 wait_for { !is_alive($pids[1]) } 'what it ran is gone';
 is_deeply task($dead, $id), $first, 'and did not end twice';
 is submit($dead, prompt => 'echo', agent => 'all') =~ /^task-/, 1,
-    'it goes on';
+    'it continues';
 
 # --- the database is down for too long
 

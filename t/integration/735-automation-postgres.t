@@ -121,7 +121,8 @@ is_deeply [ executions(1, 'ask'), executions(1, 'mend') ], [],
 ended(0, submit(0, prompt => 'true', agent => 'there',
         metadata => { ask => 'there' }));
 is scalar executions(0, 'cool'), 1, 'and the other way round';
-is scalar executions(0, 'ask'), 1, 'what runs there, rules there hear of';
+is scalar executions(0, 'ask'), 1,
+    'rules of the other runner receive events of its tasks';
 ok !(grep { $_ eq 'rule/mend' } notes(1)), 'as it is in the database';
 
 # --- everything survives a restart
@@ -140,7 +141,7 @@ sub holds {
     # An event for each.
     wait_for { executions(0, 'off') > $off } "$when: another rule to fire";
     $off = executions(0, 'off');
-    is scalar executions(0, 'cool'), 1, "$when: the cooldown goes on";
+    is scalar executions(0, 'cool'), 1, "$when: the cooldown continues";
 }
 holds('now');
 my $runner = runner(0);

@@ -33,7 +33,7 @@ is_deeply [ @{ task($deaf) }{qw(state error)} ], [ 'failed',
     'interrupted: the tasks were stopped' ], 'it was interrupted';
 wait_for { !grep { is_alive($_) } @pids } 'all of it to be gone';
 is task($waits)->{state}, 'queued', 'what waits, waits';
-is text_of($c->call_tool('hi')), 'hi', 'and NGINX goes on';
+is text_of($c->call_tool('hi')), 'hi', 'and NGINX continues';
 $tg->reload($conf);
 $c = $tg->connect;
 $c->rpc('ping');

@@ -83,7 +83,8 @@ for my $store ('sqlite:' . $tg->dir . '/any.db', $db->uri) {
     like $ended->($orphan)->{error}, qr/agent is no longer configured/,
         "$kind: without it they fail";
     $tg->file('go', '');
-    is $ended->($first)->{state}, 'completed', "$kind: what runs goes on";
+    is $ended->($first)->{state}, 'completed',
+        "$kind: a running task continues";
     is $submit->(prompt => 'hi', agent => 'coder-4')->{code}, -32602,
         "$kind: and others are refused";
     unlink "$dir/go";

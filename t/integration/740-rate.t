@@ -62,7 +62,7 @@ for my $call (@open) {
     $count{ $reply->{result}{isError} ? 'refused' : 'served' }++;
 }
 is $count{served}, 40, '40 of 200 that come at once';
-is $count{refused}, 160, 'and 160 are told';
+is $count{refused}, 160, 'and 160 get the error';
 
 # A call that does not reach the handler does not count.
 for my $client ($one, $two, $one) {

@@ -29,7 +29,7 @@ is text($other[0], 'own'), 'ok', 'the fourth, with a rate of its own';
 like text($c[0], $_), $refused, "$_ is the fifth" for qw(a b own);
 my $error = $other[0]->rpc('m')->{error};
 is $error->{code}, -32603, 'and so is the method';
-like $error->{message}, $refused, 'told the same';
+like $error->{message}, $refused, 'the same error';
 
 # A server without one has that of stream, with its own account.
 is text($c[1], 'a'), 'ok', 'another server';

@@ -99,7 +99,7 @@ is $silent->notification("task.$_")->{params}{taskId}, 'task-0000',
     "a silent client is told: $_" for qw(queued started completed);
 is_deeply $silent->notification('event.taskCompleted'), { jsonrpc => '2.0',
     method => 'event.taskCompleted', params => { taskId => 'task-0000' } },
-    'as the daemon tells it';
+    "in the daemon's format";
 ok $silent->rpc('ping')->{result}{pong}, 'and may ask at last';
 my $chat = cli('chat.send', { message => 'hello' });
 is_deeply $chat, { taskId => 'task-0001' }, 'chat';

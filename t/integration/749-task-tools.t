@@ -90,7 +90,7 @@ $other->rpc('ping');
 is_deeply call('task_cancel', taskId => $id), { cancelled => JSON::PP::true },
     'cancelled';
 is $c->decode($other->reply($wait)->{result}{content}[0]{text})->{state},
-    'cancelled', 'who waits is told';
+    'cancelled', 'a waiting client is notified';
 
 # Mistakes.
 fails(qr/^Task not found/, $_, taskId => 'task-0099')

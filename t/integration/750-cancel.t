@@ -47,7 +47,7 @@ for my $way (qw(legacy modern plain)) {
             ? $ways[1]->params({ $cancel{$method} => $ids[1] })
             : { $cancel{$method} => $ids[1] });
         $hang->wait_gone($keys[1]);
-        ok $hang->is_whole($_), "$way, $method: another goes on"
+        ok $hang->is_whole($_), "$way, $method: another call continues"
             for @keys[ 0, 2 ];
 
         # Its id is free for another call.

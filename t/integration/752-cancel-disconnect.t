@@ -22,7 +22,7 @@ for my $name (@Toolgate::Way::ALL) {
     $hang->started($_) for @keys;
     $way->client->close;
     $hang->wait_gone($_) for @keys;
-    ok $hang->is_whole('stays'), "$name: another's goes on";
+    ok $hang->is_whole('stays'), "$name: another client's call continues";
 
     # Waiting calls of ipc are not started.
     next if $name ne 'ipc';
@@ -78,7 +78,7 @@ for my $name (@Toolgate::Way::ALL) {
     $hang->started("half$name");
     $half->client->shutdown_write;
     is $stays->call('now')->{text}, 'ok', 'served';
-    ok $hang->is_whole("half$name"), "$name: half closed, it goes on";
+    ok $hang->is_whole("half$name"), "$name: half closed, the call continues";
     $hang->finish("half$name");
     is $half->finish($id)->{text}, "done half$name\n", "$name: is answered";
     ok $half->client->at_eof, "$name: then closed";

@@ -113,7 +113,8 @@ undef $c;
 $tg->reload;
 $tg->kill_workers($tg->worker_pids);
 $c = $tg->connect;
-is task($id)->{pid}, $task->{pid}, 'whoever goes, it goes on';
+is task($id)->{pid}, $task->{pid},
+    'the task continues without its client and worker';
 unlink "$dir/log.run";
 $task = ended($id);
 is_deeply [ @$task{qw(state error)} ], [ 'completed', undef ], 'it ends';

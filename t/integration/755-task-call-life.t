@@ -110,7 +110,7 @@ SKIP: {
     is $one->result_of('task.get', taskId => $id)->{state}, 'completed',
         'who sees it';
     is $two->rpc($_, { taskId => $id })->{error}{code}, -32000,
-        "$_: nobody else does"
+        "$_: no other user does"
         for qw(task.get task.cancel task.output);
 }
 
@@ -125,7 +125,7 @@ $c = $tg->connect;
 $c->rpc('ping');
 is ended($second)->{error}, 'its agent is no longer configured (task_agent, or '
     . 'task of a tool)', 'what waits fails';
-is task($first)->{state}, 'running', 'what runs goes on';
+is task($first)->{state}, 'running', 'a running task continues';
 unlink "$dir/run";
 is text(ended($first)), "begun\nended\n", 'to its end';
 

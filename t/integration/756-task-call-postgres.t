@@ -59,7 +59,7 @@ is $c->recv_where(sub { ($_[0]{method} // '') eq 'automation.notify' })
 is $db->sql('SELECT count(*) FROM toolgate_task WHERE job IS NOT NULL'), 0,
     'nothing is kept of what it ran';
 is $other->rpc('task.submit', { agent => 'tool:say', prompt => '{}' })
-    ->{error}{code}, -32602, 'nobody can submit to it';
+    ->{error}{code}, -32602, 'clients cannot submit to it';
 
 $_->stop for @machines;
 done_testing;

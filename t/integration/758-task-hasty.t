@@ -59,7 +59,7 @@ my %told = map { $_->{params}{taskId} => 1 } told(submit());
 my @all = all();
 cmp_ok scalar @all, '>', 2, 'some were written down';
 is_deeply [ sort keys %told ], [ sort map { $_->{id} } @all ],
-    'told: each that waits';
+    'notified: each waiting task';
 
 hasty('task.cancel', { taskId => $_->{id} })
     for grep { $_->{state} eq 'queued' } @all;
@@ -68,7 +68,8 @@ all_left();
     grep { $_->{method} eq 'task.cancelled' } told(submit());
 my @cancelled = map { $_->{id} } grep { $_->{state} eq 'cancelled' } all();
 cmp_ok scalar @cancelled, '>', 1, 'some were cancelled';
-is_deeply [ sort keys %told ], [ sort @cancelled ], 'told: each of those';
+is_deeply [ sort keys %told ], [ sort @cancelled ],
+    'notified: each cancelled task';
 unlink "$dir/run";
 
 done_testing;

@@ -132,7 +132,7 @@ wait_for {
         @{ $c->result_of('automation.status')->{recentExecutions} };
     return $waiting;
 } 'it to fire';
-is $waiting->{status}, 'webhook_pending', 'where nobody listens it waits';
+is $waiting->{status}, 'webhook_pending', 'without a listener it waits';
 $listener = IO::Socket::INET->new(LocalAddr => "127.0.0.1:$port",
     Listen => 5, ReuseAddr => 1)
     or die $!;
@@ -141,7 +141,8 @@ my $buffer = '';
 $request = Toolgate::Web::read_request($socket, \$buffer);
 print $socket "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 close $socket;
-is fired('refused')->{status}, 'webhook_sent', 'and is sent when somebody does';
+is fired('refused')->{status}, 'webhook_sent',
+    'and is sent when the server listens';
 is $request->{headers}{'webhook-id'}, $waiting->{executionId}, 'with its id';
 
 # --- what is no better later

@@ -163,6 +163,6 @@ is_deeply said_until('cool', '2028-03-01T08:10:00.000Z false'),
 
 at('2028-02-01T08:01:00Z', cool => '2028-02-01T08:05:00Z',
     leap => '2028-02-29T12:00:00Z');
-pass 'by weeks: what is due is looked at anew';
+pass 'by weeks: due rules are checked again';
 
 done_testing;

@@ -129,6 +129,6 @@ $c->result_of('task.submit', prompt => 'x', agent => 'fail');
 $fired = told('automation.fired', 'slow_trigger');
 is $fired->{status}, 'error', 'nor does the pattern of a trigger match';
 like $fired->{error}, qr/takes too many steps.*simplify it/, 'it says so';
-is $c->result_of('ping')->{pong}, JSON::PP::true, 'it goes on';
+is $c->result_of('ping')->{pong}, JSON::PP::true, 'it continues';
 
 done_testing;

@@ -49,18 +49,18 @@ wait_for { files()->{ready} } 'files to be watched';
 mkdir "$dir/staged" or die;
 $tg->file("staged/$_", $_) for 1 .. 50;
 rename "$dir/staged", "$root/staged" or die;
-is told_of('soon', 50), 1, 'what comes at once is told at once';
+is told_of('soon', 50), 1, 'files that appear together are reported together';
 told_of('now', 50);
 
 # --- one that waits long, and is asked to go on waiting
 
 $tg->file('src/one', 'x');
-is told('now')->{path}, "$root/one", 'who does not wait is told';
-is told('soon')->{path}, "$root/one", 'then who waits a little';
+is told('now')->{path}, "$root/one", 'a rule without debounce fires';
+is told('soon')->{path}, "$root/one", 'then the rule with a short debounce';
 my %fired = map { $_->{ruleId} => 1 }
     @{ $c->result_of('automation.status')->{recentExecutions} };
 is_deeply [ sort keys %fired ], [qw(now soon)],
-    'who waits for an hour is told nothing yet';
+    "the rule with an hour's debounce has not fired";
 
 # --- what came and went
 
@@ -71,9 +71,10 @@ my %event;
 until ($event{"$root/last"}) {
     $event{ $_->{path} } = $_->{event} for @{ told('soon')->{files} };
 }
-is $event{"$root/last"}, 'create', 'what came while it waited is told';
+is $event{"$root/last"}, 'create',
+    'a file that was created meanwhile is reported';
 ok !$event{"$root/brief"} || $event{"$root/brief"} eq 'delete',
-    'what came and went did not come';
+    'a file that was removed meanwhile is not reported as created';
 
 # --- its folder, removed and made again
 

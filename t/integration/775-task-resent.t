@@ -91,9 +91,9 @@ sub is_resent {
     }
     like $reply{cancel}{error}{message},
         qr/not known whether this was done.*Check the tasks/,
-        'sent, cancel: its caller hears what to do';
+        'sent, cancel: its caller gets the advice';
     like text_of($reply{run}), qr/may have done part of its work/,
-        'sent, a program: its caller hears what may be';
+        'sent, a program: its caller gets the warning';
 
     # Wherever it is killed, there is one task for each submission.
     my $total = $c->rpc('task.stats')->{result}{total};

@@ -114,7 +114,7 @@ cli(qw(automation disable nihgtly hook));
 is $rc, 1, 'a rule that there is not';
 is $err, 'toolgate: unknown rule "nihgtly"; did you mean nightly? '
     . "(toolgate automation status shows all rules)\n", 'it says what is near';
-is $out, "hook is disabled\n", 'and goes on with the next one';
+is $out, "hook is disabled\n", 'and continues with the next one';
 cli(qw(automation enable something));
 is $err, 'toolgate: unknown rule "something" (toolgate automation status '
     . "shows all rules)\n", 'or that nothing is';

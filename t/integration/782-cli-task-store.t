@@ -31,7 +31,7 @@ my $asked = request($conn, 'task.list');
 ok $cli->is_silent(6), 'task list waits for the answer';
 refuse($conn, $asked, -32003, 'Subsystem unavailable: the disk is full');
 like $cli->recv_line, qr/-32003: Subsystem unavailable: the disk is full$/,
-    'and tells what the server says';
+    "with the server's message";
 is $cli->wait_exit >> 8, 1, 'refused';
 
 # --- machines

@@ -101,7 +101,7 @@ while ($text =~ /^```(\S*)(?: (\S+))?\n(.*?)^```$/msg) {
     } elsif ($kind eq 'dialogue') {
         play_dialogue($name, $content);
     } else {
-        fail "$name: nobody knows what to do with it";
+        fail "$name: unknown kind of block";
     }
 }
 cmp_ok $played{nginx}, '>=', 8, 'each step was loaded';

@@ -249,7 +249,7 @@ $cook->recipe(run_tests => sub {
 });
 $cook->recipe(lint_python => sub {
     like call('lint_python'), qr{sums\.py:1:1:? 'os' imported but unused},
-        'an import that nobody uses';
+        'an unused import';
     is call('lint_python', paths => ['test_sums.py']), '', 'nothing wrong';
     is_bounded('lint_python', 'paths');
 });
@@ -289,7 +289,7 @@ SKIP: {
     my $lines = join "\n", $conf =~ /^#     (tool_env .*)$/mg;
     $other->reload("$lines\n$conf");
     like text_of($other->connect->call_tool('git_status')), qr/^## main$/m,
-        'until it is told otherwise';
+        'until the config sets tool_env';
 }
 
 cmp_ok $cook->is_done, '>=', 14, 'there are many';

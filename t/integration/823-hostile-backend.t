@@ -62,7 +62,7 @@ stopped(
         $conn->close;
     },
     $worker);
-is text_of($light->reply($call)), 'and goodbye', 'the last word is heard';
+is text_of($light->reply($call)), 'and goodbye', 'the last response arrives';
 $backend->accept;
 
 # The same with a worker that exits meanwhile.
@@ -76,7 +76,7 @@ stopped(
     },
     $worker);
 is text_of($light->reply($call)), 'to the old worker',
-    'a worker that exits hears it';
+    'a worker that exits receives it';
 wait_for { !kill 0, $worker } 'the old worker to exit, flood or not';
 
 done_testing;

@@ -60,7 +60,7 @@ while (@greedy < 40 && !closings($from)) {
     push @greedy, $tg->connect;
     eval { $greedy[-1]->send_raw($part) };
 }
-wait_for { closings($from) } 'somebody to go';
+wait_for { closings($from) } 'a client to be closed';
 wait_for { cut(@greedy) } 'one of the greedy to go';
 is cut(@quiet), 0, 'of one process, who keeps little stays';
 undef @greedy;
@@ -81,7 +81,7 @@ SKIP: {
     $from = $tg->log_size;
     @attackers = attack(24, user => 'nobody');
     cmp_ok closings($from), '>', 3, 'some of a user with many had to go';
-    is cut(@large), 0, 'nobody of a user with less, even in one process';
+    is cut(@large), 0, 'no client of a user with less, even in one process';
     is cut(@quiet), 0, 'nor had the others';
     $_->send_raw(qq("}\n)) for @large;
     is scalar(grep { $_->recv_json->{error}{code} == -32601 } @large), 4,

@@ -43,7 +43,7 @@ for my $way (@ways) {
     # Log lines about closed clients; an excess client is rejected.
     my @more;
     do { push @more, $tg->connect } while is_served($more[-1]);
-    cmp_ok @more, '<', 5, "$what: nobody goes who has spoken";
+    cmp_ok @more, '<', 5, "$what: no client that has sent a request is closed";
     is text($first->call_tool('run')), "ran\n", "$what: the first is served";
     unlike $tg->log, qr/ are not enough| \(2[34]: /,
         "$what: NGINX never had none";

@@ -79,7 +79,7 @@ like $out, qr/^core +4 +91 .* 1 +3$/m, 'it is in the table, of two trees, too';
 unlink "$objects/a.o" or die $!;
 ($status, $out, my $err) =
     structure('--circles', $tree, "$tree/build", 'core');
-isnt $status, 0, 'what was not built cannot be told';
+isnt $status, 0, 'the structure of a missing build is an error';
 like $err, qr/core has not been built/, 'and that is said';
 
 done_testing;

@@ -162,7 +162,7 @@ ok !exists $longest->{cut}, 'it came whole';
 is_deeply [ (of($relay))[ 0, 1 ] ], \@relay, 'relay';
 is_deeply [ of($ipc) ], \@ipc, 'ipc';
 my @told = frames("$dir/all.trace", '--out', '--match', '"app/news"');
-cmp_ok scalar @told, '>=', 3, 'what clients are told unasked';
+cmp_ok scalar @told, '>=', 3, 'notifications are traced';
 
 is_deeply [ (of($odd))[ 0, 1 ] ], \@odd, 'no message';
 my ($odd_number) = map { $_->{connection} }

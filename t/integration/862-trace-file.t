@@ -81,7 +81,7 @@ calls(30);
 my $name = qr{"\S+/full\.trace"};
 $tg->wait_log(
     qr/\[error\].*tool_trace: $name cannot be written; \d+ frames? w\w+ lost/);
-pass 'a full disk stops nothing, and is told';
+pass 'a full disk stops nothing, and is logged';
 unlink "$dir/full.trace" or die "unlink: $!";
 my $asks = $tg->connect;
 kill USR1 => $tg->master_pid;
@@ -98,7 +98,7 @@ $tg->stop(signal => 'QUIT');
 my @lost = grep { $_->{lost} } frames("$dir/full.trace");
 my $lost = 0;
 $lost += $_->{lost} for @lost;
-cmp_ok $lost, '>=', 60, 'the trace tells how many';
+cmp_ok $lost, '>=', 60, 'the trace has the number of lost records';
 is scalar(grep { $_->{worker} != $worker } @lost), 0, 'of this worker';
 is join(' ', (split / /, traced('full.trace'))[ -3 .. -1 ]), "@later",
     'what follows is whole';
@@ -148,7 +148,7 @@ my @pipe = split /\n/, ($tg->cli('trace', "$dir/read.trace"))[1];
 my @told = map { / lost (\d+) frames?\z/ ? $1 : () } @pipe;
 my $missing = 0;
 $missing += $_ for @told;
-cmp_ok $missing, '>', 10, 'it tells of those that it had no room for';
+cmp_ok $missing, '>', 10, 'it reports records that did not fit';
 is @pipe - @told + $missing, $sent, 'each frame is there, or counted';
 
 done_testing;

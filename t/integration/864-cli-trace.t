@@ -184,7 +184,8 @@ $follow = $tg->spawn({}, "$BUILD/toolgate", 'trace', $growing, '--follow');
 $printed = 0;
 prints(1, 'with --follow');
 close $follow->{in};
-wait_for { add($whole); !is_alive($follow->pid) } 'the one nobody reads';
+wait_for { add($whole); !is_alive($follow->pid) }
+    'the follower without a reader to exit';
 is $follow->wait_exit >> 8, 141, 'it ends';
 
 done_testing;

@@ -32,14 +32,14 @@ for my $kind (@Toolgate::Host::KINDS) {
             },
         },
         },
-        'the agent can be told how to start the bridge';
+        "the agent's config starts the bridge";
     my $run = $host->run_dir;
     like $socket, qr/^\Q$run\E\/claudecode_ipc_$uuid\.sock$/, 'the socket';
     like $schema, qr/^\Q$run\E\/claudecode_ipc_schema_$uuid\.json$/,
         'the schema file';
     is_deeply [ $host->files ], [], 'neither is there yet';
     like $host->fails('notify news'), qr/^RuntimeError .*not started/,
-        'there is nobody to be told something';
+        'there is no client to notify';
 
     # --- started ---
     is $host->do('start'), 'ok', "$kind: started";
@@ -65,7 +65,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $host->do('state'), 2, 'it says so';
     is_deeply [ $host->files ], [], 'socket and file are gone';
     ok $client->at_eof, 'so is the client';
-    is $host->do('clients'), 0, 'nobody is counted';
+    is $host->do('clients'), 0, 'no client is counted';
     is $host->do('stop'), 'ok', 'to stop it once more does nothing';
 
     # --- started again ------------------
@@ -90,7 +90,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     unlink $file or die "$file: $!\n";
     $tg->file("run/$1", 'mine') if $file =~ m{([^/]+)$};
     $host->do('stop');
-    is slurp($file), 'mine', 'what somebody else has put there stays';
+    is slurp($file), 'mine', "another program's file stays";
     unlink $file;
 
     is $host->do('filter'), 'ok', 'all are offered again';
@@ -129,7 +129,7 @@ $host->stop;
 is_deeply [ $host->files ], [], 'nor does one that is freed while calls run';
 my $last = decode_json($client->recv_line);
 like $last->{result}{content}[0]{text}, qr/^hang: the server was stopped/,
-    'whose callers are told so';
+    'whose callers get the error';
 ok $client->at_eof, 'before they are closed';
 
 # --- directories ---

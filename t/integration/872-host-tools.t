@@ -28,7 +28,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'an error of the program\'s own, with data';
     like $host->event(qr/^report/),
         qr/^report IPCToolExecutionError task\.missing: Task Not Found/,
-        'which it is told of, too';
+        'which the program is notified of, too';
     is $client->rpc('checked', { n => 7 })->{result}, 7,
         'a method whose params fit';
     is $client->rpc('checked', { n => 'x' })->{error}{code}, -32602,
@@ -64,10 +64,10 @@ for my $kind (@Toolgate::Host::KINDS) {
     $watcher->send_line({
         jsonrpc => '2.0', method => 'notifications/initialized',
     });
-    is $watcher->rpc('ping')->{error}, undef, 'somebody listens';
+    is $watcher->rpc('ping')->{error}, undef, 'a client is connected';
     is $host->do('tool raise'), 'ok', 'a tool is added';
     is $watcher->recv_json->{method}, 'notifications/tools/list_changed',
-        'clients are told';
+        'clients are notified';
     is names($client), 'echo json raise', 'and see it';
     my $schemas = decode_json(slurp($host->do('schema')));
     is_deeply [ map { $_->{name} } @$schemas ], [qw(echo json raise)],
@@ -102,13 +102,13 @@ for my $kind (@Toolgate::Host::KINDS) {
         'a name is given once';
     is $host->do('remove raise'), 'ok', 'it is removed';
     is $watcher->recv_json->{method}, 'notifications/tools/list_changed',
-        'clients are told';
+        'clients are notified';
     is $client->call_tool('raise')->{error}{code}, -32602, 'it is gone';
     like $host->fails('remove raise'), qr/^ValueError .*unknown tool "raise"/,
         'it cannot be removed twice';
     is $host->do('filter'), 'ok', 'all are offered';
     is $watcher->recv_json->{method}, 'notifications/tools/list_changed',
-        'clients are told';
+        'clients are notified';
     like names($client), qr/^echo fail slow hang .* big$/, 'in their order';
     my $before = names($client);
     is $host->do('filter ' . $before), 'ok', 'a filter that leaves all';
@@ -225,7 +225,7 @@ my $about = $client->rpc('initialize', {
     clientInfo      => { name => 'x', version => '1' },
 })->{result};
 is_deeply $about->{serverInfo}, { name => 'transcripts', version => '9.8' },
-    'what clients are told of the server';
+    "the server's name and version";
 is $about->{instructions}, 'Count.', 'and what to do with it';
 
 done_testing;

@@ -48,7 +48,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->event(qr/^hangs/) for 1 .. 4;
     call($client, 5, 'json');
     $message = $client->recv_json;
-    is $message->{id}, 5, 'one too many is told so at once';
+    is $message->{id}, 5, 'a call too many gets an error at once';
     like text($message), qr/may have 4 calls running/, 'and why';
 
     # --- cancelled ---
@@ -96,7 +96,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         'a call has its time';
     like $host->event(qr/^report .*slow/),
         qr/^report IPCToolExecutionError slow: no response/,
-        'the program is told';
+        'the program is notified';
     $host->event(qr/^hangs/);
     $host->event(qr/^cancelled/);
 
@@ -147,7 +147,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $listener->rpc('ping');
     is $host->do('notify event.done { "task" : "a" }'), 'ok', 'a notification';
     is_deeply $listener->notification('event.done')->{params}, { task => 'a' },
-        'clients are told';
+        'clients are notified';
     is $relay->recv_json->{method}, 'event.done', 'in relay, too';
     is $host->do('notify event.bare'), 'ok', 'one without params';
     ok !exists $listener->notification('event.bare')->{params}, 'has none';
@@ -162,7 +162,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     call($listener, 9, 'later');
     $listener->notify('notifications/cancelled', { requestId => 9 });
     is_deeply $listener->rpc('ping')->{result}, {},
-        'an answer that nobody wants does no harm';
+        'an unsolicited response does no harm';
 
     # --- the server stops in its own callback ---
     $_->close for $other, $relay;

@@ -33,7 +33,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         mcpServers =>
             { transcripts => { type => 'sdk', name => 'transcripts' } },
         },
-        "$kind: what the agent is told";
+        "$kind: the description of the server";
     like $host->fails('socket'), qr/"sdk" has no files/, 'there is no socket';
     like $host->fails('link 1 open'), qr/not started/, 'and nobody yet';
     is $host->do('start'), 'ok', 'it starts';
@@ -60,10 +60,10 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->do('link 2 ' . call(1, 'fail'));
     ok told($host, 2)->{result}{isError}, 'each link has its own answers';
     $host->do('link 1 {"jsonrpc"');
-    is told($host, 1)->{error}{code}, -32700, 'what is no JSON is told so';
+    is told($host, 1)->{error}{code}, -32700, 'invalid JSON gets the error';
     $host->do('tool later');
     is told($host, 1)->{method}, 'notifications/tools/list_changed',
-        'another list is told';
+        'clients are notified of another list';
     $host->do('link 1 ' . call(2, 'later'));
     is text(told($host, 1)), 'from a thread', 'a call that takes its time';
     $host->do('notify event.done {"a":1}');
@@ -105,7 +105,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     my $listener = IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => $path,
         Listen => 1) or die "$path: $!\n";
     like $host->fails("serve $path"), qr/not started/,
-        'nobody is served yet';
+        'no client is served yet';
     $listener->accept or die "accept: $!\n";
     $host->do('start');
     is $host->do("serve $path"), 'ok', 'a socket of the program\'s own';
@@ -126,7 +126,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->event(qr/^cancelled/);
     pass 'the end of one is noticed';
     is text($piped->call_tool('echo', { text => 'on' })), 'on',
-        'by nobody else';
+        'the other clients are not affected';
     like $host->fails('serve /nowhere/in /nowhere/out'),
         qr/^OSError cannot serve descriptors -1 and -1/,
         'descriptors that are none';

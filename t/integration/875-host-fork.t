@@ -78,7 +78,7 @@ for my $kind (@Toolgate::Host::KINDS) {
                 map { readlink($_) // '' } glob "/proc/$child/fd/*";
         }, 'the child'), 'nor an end of a pipe';
     is readlink("/proc/$child/fd/2"), '/dev/null',
-        'and nobody at the number that programs write errors to';
+        'and standard error is /dev/null';
     is text($_->call_tool('echo', { text => 'q' })), 'q',
         'who is at pipes is served on'
         for @piped;
@@ -87,7 +87,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $host->wait_exit;
     my ($socket) = glob $host->run_dir . '/*.sock';
     ok !IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $socket),
-        'and nobody else can connect';
+        'and no other process can connect';
     kill KILL => $child;
     unlink glob $host->run_dir . '/*';
 }

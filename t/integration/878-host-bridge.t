@@ -30,7 +30,7 @@ my $tools = $agent->rpc('initialize', {
     protocolVersion => '2025-11-25', capabilities => {},
     clientInfo      => { name => 'agent', version => '1' },
 })->{result}{capabilities}{tools};
-ok $tools->{listChanged}, 'the agent will be told of other tools';
+ok $tools->{listChanged}, 'the agent will be notified of changed tools';
 $agent->notify('notifications/initialized');
 my @tools = map { $_->{name} } @{ $agent->rpc('tools/list')->{result}{tools} };
 is "@tools[0 .. 2]", 'echo fail slow', 'the agent sees the tools';

@@ -32,7 +32,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     if ($waits) {
         like $host->fails('client open'),
             qr/^IPCConnectionError nothing listens on \Q$path\E: is Toolgate/,
-            'nobody there';
+            'no server';
         my $parent = Toolgate::Parent->new($path);
         $parent->close(stale => 1);
         like $host->fails('client open'), qr/left behind by a server/,
@@ -40,7 +40,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         unlink $path;
     } else {
         $host->do('client open');
-        like $host->event(qr/^lost/), qr/nothing listens on/, 'nobody there';
+        like $host->event(qr/^lost/), qr/nothing listens on/, 'no server';
         like $host->fails('client call x'),
             qr/^RuntimeError .*a client on a libuv loop cannot wait/,
             'nobody may wait in a loop of libuv\'s';
@@ -114,14 +114,14 @@ for my $kind (@Toolgate::Host::KINDS) {
     like answered($host, 7), qr/^TimeoutError .*within 50 ms; .*cancelled/,
         'a call has its time';
     is $conn->notification('notifications/cancelled')->{params}{requestId},
-        $asked->{id}, 'the server is told';
+        $asked->{id}, 'the server is notified';
     answer($conn, $asked, text_result('late'));
     $host->do('client begin call t');
     $asked = request($conn, 'tools/call');
     $host->do('client cancel 8');
     like answered($host, 8), qr/^CancelledError/, 'a call is cancelled';
     is $conn->notification('notifications/cancelled')->{params}{requestId},
-        $asked->{id}, 'the server is told';
+        $asked->{id}, 'the server is notified';
     is $host->do('client cancel 8'), 'ok', 'once more does no harm';
 
     # Progress extends the timeout; notifications.

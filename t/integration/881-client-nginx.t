@@ -53,7 +53,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     $tg->reload("tool_max_inflight 2000; $echo tool new_$kind { return new; }");
     like $host->event(qr/^notified/),
         qr{^notified notifications/tools/list_changed},
-        'a reload tells of another list';
+        'a reload notifies of another list';
     $host->do("client begin call new_$kind");
     like answered($host, 4), qr/"new"/, 'the new config serves';
     $tg->file("go-$kind", '');

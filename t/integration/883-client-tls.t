@@ -38,7 +38,7 @@ for my $kind (qw(thread fd)) {
     $host->do("client new 127.0.0.1:$none");
     like $host->fails('client open'),
         qr/^IPCConnectionError nothing listens on 127\.0\.0\.1:$none/,
-        'nobody there';
+        'no server';
     $host->do('client free');
 
     my $own = "certificate=$dir/client.pem key=$dir/client.key";
