@@ -583,9 +583,9 @@ host_is_file(void *ctx)
  */
 #define HOST_BOMB                                                              \
     "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \
-    "$fast = (POSIX::times)[0] + 1.5 * sysconf(_SC_CLK_TCK); "                 \
+    "$fast = (POSIX::times)[0] + 1.8 * sysconf(_SC_CLK_TCK); "                 \
     "for (1 .. 8) { next if fork; $SIG{TERM} = q(IGNORE); "                    \
-    "for ($n = 1200; $n > 0;) { setsid; _exit 0 if fork; "                     \
+    "for ($n = 600; $n > 0;) { setsid; _exit 0 if fork; "                      \
     "if ((POSIX::times)[0] < $fast) { select undef, undef, undef, 0.02 } "     \
     "else { $n-- } } _exit 0 } open G, q(>), q(%s); sleep 1000'"
 
