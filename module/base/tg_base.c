@@ -81,6 +81,22 @@ tg_str_has_prefix_nocase(tg_str_t str, tg_str_t prefix)
            && tg_str_eq_nocase(tg_str(str.data, prefix.len), prefix);
 }
 
+int
+tg_str_is_word(tg_str_t str, const char *others)
+{
+    size_t i;
+
+    for (i = 0; i < str.len; i++) {
+        if (!tg_is_alpha(str.data[i]) && !tg_is_digit(str.data[i])
+            && !tg_is_one_of(str.data[i], others))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
 size_t
 tg_str_find_char(tg_str_t str, const char *set)
 {

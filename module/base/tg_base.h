@@ -195,6 +195,9 @@ int tg_str_has_prefix(tg_str_t str, const char *prefix);
 int tg_str_eq_nocase(tg_str_t a, tg_str_t b);
 int tg_str_has_prefix_nocase(tg_str_t str, tg_str_t prefix);
 
+/* Checks whether a text has only ASCII letters, digits and others. */
+int tg_str_is_word(tg_str_t str, const char *others);
+
 /* Returns the offset of the first character that is in set, or the length. */
 size_t tg_str_find_char(tg_str_t str, const char *set);
 

@@ -119,26 +119,20 @@ tg_url_parse_port(tg_str_t digits, uint16_t *port)
 static int
 tg_url_is_host(tg_str_t host)
 {
-    int is_address;
     size_t i;
 
-    is_address = host.len > 3 && host.data[0] == '['
-                 && host.data[host.len - 1] == ']';
+    if (host.len > 3 && host.data[0] == '[' && host.data[host.len - 1] == ']') {
+        host = tg_str(host.data + 1, host.len - 2);
 
-    if (is_address) {
-        host.data++;
-        host.len -= 2;
-    }
-
-    for (i = 0; i < host.len; i++) {
-        if (is_address
-                ? tg_hex_value(host.data[i]) == -1
-                      && !tg_is_one_of(host.data[i], ":.")
-                : !tg_is_alpha(host.data[i]) && !tg_is_digit(host.data[i])
-                      && !tg_is_one_of(host.data[i], "-._"))
-        {
-            return 0;
+        for (i = 0; i < host.len; i++) {
+            if (tg_hex_value(host.data[i]) == -1
+                && !tg_is_one_of(host.data[i], ":.")) {
+                return 0;
+            }
         }
+
+    } else if (!tg_str_is_word(host, "-._")) {
+        return 0;
     }
 
     return host.len != 0 && host.len < 256 && host.data[0] != '.';

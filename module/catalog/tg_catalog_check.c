@@ -1,34 +1,19 @@
 /* Checks of tool and method names, schema roots and annotations in a config. */
 #include "catalog/tg_catalog.h"
 
-static int
-tg_name_is_agent_char(char c)
-{
-    return tg_is_alpha(c) || tg_is_digit(c) || c == '_' || c == '-';
-}
-
 static const char *
 tg_tool_check_name(tg_str_t name, int *is_warning)
 {
-    size_t i;
-    int has_dot;
-
     if (name.len == 0 || name.len > TG_NAME_MAX) {
         return "a tool's name must have 1 to 128 characters";
     }
 
-    has_dot = 0;
-
-    for (i = 0; i < name.len; i++) {
-        if (name.data[i] == '.') {
-            has_dot = 1;
-        } else if (!tg_name_is_agent_char(name.data[i])) {
-            return "a tool's name consists of letters, digits, \"_\", \"-\" "
-                   "and \".\"; use \"_\" instead of other characters";
-        }
+    if (!tg_str_is_word(name, "_-.")) {
+        return "a tool's name consists of letters, digits, \"_\", \"-\" "
+               "and \".\"; use \"_\" instead of other characters";
     }
 
-    if (has_dot || name.len > TG_NAME_AGENT_MAX) {
+    if (!tg_str_is_word(name, "_-") || name.len > TG_NAME_AGENT_MAX) {
         *is_warning = 1;
         return "many agents accept only 1 to 64 letters, digits, \"_\" and "
                "\"-\" in a tool's name";

@@ -7,23 +7,15 @@
 const char *
 tg_glob_check(tg_str_t pattern)
 {
-    size_t i;
-
     if (pattern.len == 0 || pattern.len > TG_NAME_MAX) {
         return "a pattern has 1 to 128 characters, such as \"read_*\"";
     }
 
-    for (i = 0; i < pattern.len; i++) {
-        if (!tg_is_alpha(pattern.data[i]) && !tg_is_digit(pattern.data[i])
-            && !tg_is_one_of(pattern.data[i], "_-.:/*?"))
-        {
-            return "a pattern is a tool's name, in which \"*\" stands for any "
-                   "characters and \"?\" for one, such as \"read_*\"; it is "
-                   "not a regular expression";
-        }
-    }
-
-    return NULL;
+    return tg_str_is_word(pattern, "_-.:/*?")
+               ? NULL
+               : "a pattern is a tool's name, in which \"*\" stands for any "
+                 "characters and \"?\" for one, such as \"read_*\"; it is "
+                 "not a regular expression";
 }
 
 tg_str_t

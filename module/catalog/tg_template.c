@@ -95,15 +95,7 @@ tg_variable_get_type(tg_str_t name, tg_str_t *path)
 int
 tg_variable_has_special_chars(tg_str_t name)
 {
-    size_t i;
-
-    for (i = 0; i < name.len; i++) {
-        if (!tg_variable_is_name_char(name.data[i])) {
-            return 1;
-        }
-    }
-
-    return 0;
+    return !tg_str_is_word(name, "_");
 }
 
 int

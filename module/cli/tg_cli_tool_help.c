@@ -159,15 +159,7 @@ tg_cli_append_shell_quoted(tg_buf_t *out, tg_str_t word)
 {
     size_t i;
 
-    for (i = 0; i < word.len; i++) {
-        if (!tg_is_alpha(word.data[i]) && !tg_is_digit(word.data[i])
-            && !tg_is_one_of(word.data[i], "_-./=:,+@%"))
-        {
-            break;
-        }
-    }
-
-    if (i == word.len) {
+    if (tg_str_is_word(word, "_-./=:,+@%")) {
         tg_buf_append_str(out, word);
         return;
     }

@@ -237,18 +237,12 @@ toolgate_on_report(toolgate_server_t *server, toolgate_report_pt report,
 static int
 tg_server_check_name(const char *name)
 {
-    size_t i;
+    size_t len;
 
-    for (i = 0; name != NULL && name[i] != '\0' && i <= TG_NAME_AGENT_MAX; i++)
-    {
-        if (!tg_is_alpha(name[i]) && !tg_is_digit(name[i])
-            && !tg_is_one_of(name[i], "-_."))
-        {
-            break;
-        }
-    }
+    len = name != NULL ? strnlen(name, TG_NAME_AGENT_MAX + 1) : 0;
 
-    return name != NULL && i != 0 && i <= TG_NAME_AGENT_MAX && name[i] == '\0'
+    return len != 0 && len <= TG_NAME_AGENT_MAX
+                   && tg_str_is_word(tg_str(name, len), "-_.")
                ? 0
                : tg_lib_set_error(
                    TOOLGATE_ERR_ARGUMENT,

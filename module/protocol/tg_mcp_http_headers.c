@@ -92,12 +92,8 @@ tg_mcp_param_headers_add_name(tg_mcp_param_headers_t *marks, tg_str_t raw,
 
     *name = tg_json_string_body(raw);
 
-    for (i = 0; i < name->len; i++) {
-        if (!tg_is_alpha(name->data[i]) && !tg_is_digit(name->data[i])
-            && !tg_is_one_of(name->data[i], "!#$%&'*+-.^_`|~"))
-        {
-            return 0;
-        }
+    if (!tg_str_is_word(*name, "!#$%&'*+-.^_`|~")) {
+        return 0;
     }
 
     for (i = 0; i < marks->n; i++) {

@@ -71,9 +71,7 @@ tg_outcome_make_not_json(int rc)
 tg_str_t
 tg_outcome_trim(tg_str_t bytes)
 {
-    while (bytes.len != 0 && memchr(" \t\r\n", bytes.data[0], 4) != NULL) {
-        bytes = tg_str_skip(bytes, 1);
-    }
+    bytes = tg_str_skip_blanks(bytes);
 
     while (bytes.len != 0
            && memchr(" \t\r\n", bytes.data[bytes.len - 1], 4) != NULL)

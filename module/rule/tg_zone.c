@@ -8,22 +8,8 @@
 int
 tg_zone_is_valid_name(tg_str_t name)
 {
-    size_t i;
-    char c;
-
-    if (name.len == 0 || name.len > TG_ZONE_NAME_MAX || name.data[0] == '/') {
-        return 0;
-    }
-
-    for (i = 0; i < name.len; i++) {
-        c = name.data[i];
-
-        if (!tg_is_alpha(c) && !tg_is_digit(c) && !tg_is_one_of(c, "_+-/")) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return name.len != 0 && name.len <= TG_ZONE_NAME_MAX && name.data[0] != '/'
+           && tg_str_is_word(name, "_+-/");
 }
 
 static uint32_t

@@ -42,17 +42,7 @@ tg_schema_bundle_fail(tg_schema_bundle_t *bundle, tg_str_t what,
 static int
 tg_schema_bundle_is_name(tg_str_t name)
 {
-    size_t i;
-
-    for (i = 0; i < name.len; i++) {
-        if (!tg_is_alpha(name.data[i]) && !tg_is_digit(name.data[i])
-            && !tg_is_one_of(name.data[i], "._-"))
-        {
-            return 0;
-        }
-    }
-
-    return name.len != 0 && name.data[0] != '.';
+    return name.len != 0 && name.data[0] != '.' && tg_str_is_word(name, "._-");
 }
 
 static size_t

@@ -63,22 +63,12 @@ ngx_tg_task_agent_check_unique(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
 static ngx_uint_t
 ngx_tg_task_agent_is_valid_name(const ngx_str_t *name)
 {
-    size_t i;
-
     if (name->len == 1 && name->data[0] == '*') {
         return 1;
     }
 
-    for (i = 0; i < name->len; i++) {
-        if (!tg_is_alpha((char) name->data[i])
-            && !tg_is_digit((char) name->data[i]) && name->data[i] != '_'
-            && name->data[i] != '-')
-        {
-            return 0;
-        }
-    }
-
-    return i > 0 && i <= NGX_TG_TASK_AGENT_NAME_MAX;
+    return name->len > 0 && name->len <= NGX_TG_TASK_AGENT_NAME_MAX
+           && tg_str_is_word(ngx_tg_str_from_ngx(name), "_-");
 }
 
 ngx_uint_t

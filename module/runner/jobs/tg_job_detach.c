@@ -99,21 +99,8 @@ tg_jobs_on_detach_timer(uv_timer_t *timer)
 static int
 tg_handoff_token_is_valid(tg_str_t token)
 {
-    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "abcdefghijklmnopqrstuvwxyz0123456789-_";
-    size_t i;
-
-    if (token.len < TG_HANDOFF_TOKEN_MIN || token.len > TG_HANDOFF_TOKEN_MAX) {
-        return 0;
-    }
-
-    for (i = 0; i < token.len; i++) {
-        if (memchr(known, token.data[i], sizeof(known) - 1) == NULL) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return token.len >= TG_HANDOFF_TOKEN_MIN
+           && token.len <= TG_HANDOFF_TOKEN_MAX && tg_str_is_word(token, "-_");
 }
 
 static const char *

@@ -27,27 +27,14 @@ static const tg_json_field_t tg_mcp_watch_fields[] = {
 int
 tg_mcp_server_is_key(tg_str_t raw, tg_str_t *key)
 {
-    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "abcdefghijklmnopqrstuvwxyz0123456789-_";
-    size_t i;
-
     if (tg_json_type(raw) != TG_JSON_STRING) {
         return 0;
     }
 
     *key = tg_json_string_body(raw);
 
-    if (key->len < TG_MCP_SERVER_KEY_MIN || key->len > TG_MCP_SERVER_KEY_MAX) {
-        return 0;
-    }
-
-    for (i = 0; i < key->len; i++) {
-        if (memchr(known, key->data[i], sizeof(known) - 1) == NULL) {
-            return 0;
-        }
-    }
-
-    return 1;
+    return key->len >= TG_MCP_SERVER_KEY_MIN
+           && key->len <= TG_MCP_SERVER_KEY_MAX && tg_str_is_word(*key, "-_");
 }
 
 /* Parses an address such as "127.0.0.1:80" or "[::1]:80". */

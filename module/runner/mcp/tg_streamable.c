@@ -27,17 +27,8 @@ tg_streamable_on_exchange_event(tg_mcp_exchange_t *exchange)
 static int
 tg_streamable_is_valid_version(tg_str_t version)
 {
-    size_t i;
-
-    for (i = 0; i < version.len
-                && (tg_is_digit(version.data[i]) || tg_is_alpha(version.data[i])
-                    || tg_is_one_of(version.data[i], "-._"));
-         i++)
-    {
-        /* void */
-    }
-
-    return i == version.len && i <= TG_STREAMABLE_VERSION_MAX;
+    return version.len <= TG_STREAMABLE_VERSION_MAX
+           && tg_str_is_word(version, "-._");
 }
 
 /* Stores the session id and the version of the handshake's response. */

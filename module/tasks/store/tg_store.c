@@ -57,17 +57,8 @@ tg_task_parse_id(tg_str_t text)
 int
 tg_store_is_agent_name(tg_str_t name)
 {
-    size_t i;
-
-    for (i = 0; i < name.len; i++) {
-        if (!tg_is_alpha(name.data[i]) && !tg_is_digit(name.data[i])
-            && name.data[i] != '_' && name.data[i] != '-')
-        {
-            return 0;
-        }
-    }
-
-    return name.len != 0 && name.len <= TG_STORE_AGENT_NAME_MAX;
+    return name.len != 0 && name.len <= TG_STORE_AGENT_NAME_MAX
+           && tg_str_is_word(name, "_-");
 }
 
 void
