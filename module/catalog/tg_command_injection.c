@@ -1,12 +1,6 @@
 /* Analysis of a command line: splits `env -S` and finds started programs. */
 #include "catalog/tg_command_injection_impl.h"
 
-static int
-tg_command_is_blank(char c)
-{
-    return tg_is_one_of(c, " \t\r\n");
-}
-
 static void
 tg_command_add_token(tg_command_scan_t *scan, tg_str_t text, size_t word)
 {
@@ -23,10 +17,7 @@ tg_command_split_word(tg_command_scan_t *scan, tg_str_t text, size_t word)
 
     for (i = 0; i < text.len; /* void */) {
         start = i;
-
-        while (i < text.len && !tg_command_is_blank(text.data[i])) {
-            i++;
-        }
+        i += tg_str_find_char(tg_str_skip(text, i), " \t\r\n");
 
         if (i != start) {
             tg_command_add_token(scan, tg_str(text.data + start, i - start),

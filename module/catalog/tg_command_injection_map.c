@@ -3,12 +3,6 @@
 
 #include "catalog/tg_template.h"
 
-static int
-tg_command_map_is_blank(char c)
-{
-    return tg_is_one_of(c, " \t\r\n");
-}
-
 static tg_str_t
 tg_command_map_read_quoted(tg_str_t *rest)
 {
@@ -37,7 +31,7 @@ tg_command_map_read_bare(tg_str_t *rest)
     size_t i;
 
     for (i = 0; i < rest->len; i++) {
-        if (tg_command_map_is_blank(rest->data[i]) || rest->data[i] == ';'
+        if (tg_is_one_of(rest->data[i], " \t\r\n;")
             || (rest->data[i] == '{' && (i == 0 || rest->data[i - 1] != '$')))
         {
             break;
@@ -65,7 +59,7 @@ tg_command_map_read_word(tg_str_t *rest)
                 i++;
             }
 
-        } else if (!tg_command_map_is_blank(rest->data[i])) {
+        } else if (!tg_is_one_of(rest->data[i], " \t\r\n")) {
             break;
         }
     }
