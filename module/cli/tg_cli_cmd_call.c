@@ -114,12 +114,12 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
     result = tg_buf_view(&session->response.text);
 
     if (call->options->is_json) {
-        rc = call->options->method == NULL && tg_cli_result_is_error(result);
+        rc = call->options->method == NULL && tg_tool_result_is_error(result);
         return tg_cli_result_print_text(session, rc ? TG_CLI_EXIT_REFUSED
                                                     : TG_CLI_EXIT_OK);
     }
 
-    if (call->options->output != NULL && !tg_cli_result_is_error(result)) {
+    if (call->options->output != NULL && !tg_tool_result_is_error(result)) {
         return tg_cli_result_save_file(result, call->options->output);
     }
 

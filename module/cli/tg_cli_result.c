@@ -8,14 +8,6 @@
 
 #include <errno.h>
 
-int
-tg_cli_result_is_error(tg_str_t result)
-{
-    tg_str_t value;
-
-    return tg_json_has_member(result, TG_STR("isError"), TG_JSON_TRUE, &value);
-}
-
 /* Prepares to iterate over the content blocks, which are parsed one by one. */
 static void
 tg_cli_result_iter_init(tg_json_cursor_t *iter, tg_str_t result)
@@ -168,7 +160,7 @@ tg_cli_result_print(tg_str_t result)
         return tg_cli_result_report_parse_error(rc);
     }
 
-    if (!tg_cli_result_is_error(result)) {
+    if (!tg_tool_result_is_error(result)) {
         return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
     }
 

@@ -123,7 +123,6 @@ int tg_cli_result_print_json(json_object *value, int status);
 
 /* Writes the last result on one line. Returns status, or a failure's. */
 int tg_cli_result_print_text(tg_cli_session_t *session, int status);
-int tg_cli_result_is_error(tg_str_t result);
 
 /* Reports an error response, with --json as {"error":{...}}. */
 int tg_cli_response_print_error(const tg_cli_response_t *response,
