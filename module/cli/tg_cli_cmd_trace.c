@@ -345,13 +345,11 @@ tg_cli_trace_finish(tg_cli_trace_t *trace)
 static int
 tg_cli_trace_check_dialect(const char *dialect)
 {
-    static const char *const words[] = { "ipc", "jsonrpc", "relay", "auto" };
-    size_t i;
+    static const char *const words[] = { "ipc", "jsonrpc", "relay", "auto",
+                                         NULL };
 
-    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (dialect == NULL || strcmp(dialect, words[i]) == 0) {
-            return TG_CLI_EXIT_OK;
-        }
+    if (dialect == NULL || tg_str_find(tg_str_from_cstr(dialect), words) >= 0) {
+        return TG_CLI_EXIT_OK;
     }
 
     return tg_cli_error("--dialect must be ipc, jsonrpc, relay, or auto (not "

@@ -40,15 +40,11 @@ static uint64_t
 tg_option_find_unit(const char *unit, const char *const *units,
                     const uint64_t *values)
 {
-    size_t i;
+    int i;
 
-    for (i = 0; units[i] != NULL; i++) {
-        if (strcmp(unit, units[i]) == 0) {
-            return values[i];
-        }
-    }
+    i = tg_str_find(tg_str_from_cstr(unit), units);
 
-    return 0;
+    return i >= 0 ? values[i] : 0;
 }
 
 int
@@ -164,10 +160,10 @@ tg_option_find(const char *option, const char *const *names)
     const char *near;
     int i;
 
-    for (i = 0; names[i] != NULL; i++) {
-        if (strcmp(option, names[i]) == 0) {
-            return i;
-        }
+    i = tg_str_find(tg_str_from_cstr(option), names);
+
+    if (i >= 0) {
+        return i;
     }
 
     near = tg_suggest_word(tg_str_from_cstr(option), names);

@@ -118,22 +118,18 @@ ngx_tg_log_format_find(ngx_tg_main_conf_t *mcf, ngx_str_t *name)
 static ngx_int_t
 ngx_tg_log_format_parse_escape(ngx_str_t *value, ngx_tg_log_escape_t *escape)
 {
-    static const char *const names[] = { "default", "json", "none" };
+    static const char *const names[] = { "default", "json", "none", NULL };
+    ngx_str_t name;
+    int i;
 
-    ngx_uint_t i;
-
-    if (ngx_strncmp(value->data, "escape=", 7) != 0) {
+    if (!ngx_tg_arg_has_name(value, "escape=", &name)) {
         return NGX_DECLINED;
     }
 
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (ngx_strcmp(value->data + 7, names[i]) == 0) {
-            *escape = (ngx_tg_log_escape_t) i;
-            return NGX_OK;
-        }
-    }
+    i = tg_str_find(ngx_tg_str_from_ngx(&name), names);
+    *escape = i >= 0 ? (ngx_tg_log_escape_t) i : *escape;
 
-    return NGX_ERROR;
+    return i >= 0 ? NGX_OK : NGX_ERROR;
 }
 
 /* tool_log_format NAME [escape=default|json|none] TEXT ... */

@@ -261,17 +261,10 @@ tg_http_exchange_set_held_bytes(tg_http_exchange_t *http, size_t bytes)
 static int
 tg_http_method_is_idempotent(const char *method)
 {
-    static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "DELETE",
-                                        "PUT" };
-    size_t i;
+    static const char *const safe[] = { "GET",    "HEAD", "OPTIONS",
+                                        "DELETE", "PUT",  NULL };
 
-    for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++) {
-        if (strcmp(method, safe[i]) == 0) {
-            return 1;
-        }
-    }
-
-    return 0;
+    return tg_str_find(tg_str_from_cstr(method), safe) >= 0;
 }
 
 static int
