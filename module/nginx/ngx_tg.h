@@ -59,6 +59,13 @@ ngx_tg_str_from_ngx(const ngx_str_t *text)
     return tg_str((const char *) text->data, text->len);
 }
 
+/* Returns what a directive's function returns for NGX_OK or NGX_ERROR. */
+static inline char *
+ngx_tg_conf_result(ngx_int_t rc)
+{
+    return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
 /* Checks whether this process serves clients. */
 static inline ngx_uint_t
 ngx_tg_is_worker(void)

@@ -44,16 +44,9 @@ ngx_tg_header_name_check(const ngx_str_t *name)
                                        "Proxy-Connection" };
     ngx_uint_t i;
 
-    for (i = 0; i < name->len; i++) {
-        if (!tg_is_alpha((char) name->data[i])
-            && !tg_is_digit((char) name->data[i])
-            && !tg_is_one_of((char) name->data[i], "!#$%&'*+-.^_`|~"))
-        {
-            break;
-        }
-    }
-
-    if (i == 0 || i != name->len) {
+    if (name->len == 0
+        || !tg_str_is_word(ngx_tg_str_from_ngx(name), "!#$%&'*+-.^_`|~"))
+    {
         return "it must consist of letters, digits and \"-\", such as "
                "\"X-Token\"";
     }
@@ -126,9 +119,8 @@ ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     *path = value[1];
 
-    return ngx_tg_conf_require_file(cf, path, NGX_TG_ACCESS_READ) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_conf_require_file(cf, path, NGX_TG_ACCESS_READ));
 }
 
 /* --- the connection --- */

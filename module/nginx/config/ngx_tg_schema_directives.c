@@ -198,6 +198,5 @@ ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     tool->input = schema;
 
-    return ngx_tg_tool_read_properties(cf, tool) == NGX_OK ? NGX_CONF_OK
-                                                           : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_tool_read_properties(cf, tool));
 }

@@ -436,8 +436,7 @@ ngx_tg_tool_read_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_str_t *kind,
         return NGX_CONF_ERROR;
     }
 
-    return ngx_tg_lint_tool(cf, tool, first) == NGX_OK ? NGX_CONF_OK
-                                                       : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_lint_tool(cf, tool, first));
 }
 
 char *

@@ -92,10 +92,8 @@ ngx_tg_automation_set_when(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     tg_buf_append_char(&json, '}');
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->conditions)
-                   == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->conditions));
 }
 
 /* --- actions --- */
@@ -182,10 +180,8 @@ ngx_tg_automation_set_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                        second);
     }
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->action)
-                   == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->action));
 }
 
 /* --- other directives --- */

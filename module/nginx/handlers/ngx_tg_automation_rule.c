@@ -175,9 +175,8 @@ ngx_tg_automation_rule_check_path(ngx_conf_t *cf,
             &path);
     }
 
-    return ngx_tg_conf_require_file(cf, &path, NGX_TG_ACCESS_READ) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_conf_require_file(cf, &path, NGX_TG_ACCESS_READ));
 }
 
 static char *

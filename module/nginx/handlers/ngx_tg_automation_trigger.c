@@ -91,8 +91,6 @@ ngx_tg_automation_set_trigger(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return rv;
     }
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->trigger)
-                   == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_buf_move_to_pool(cf->pool, &json, &automation->trigger));
 }

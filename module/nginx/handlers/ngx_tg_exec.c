@@ -301,12 +301,10 @@ ngx_tg_exec_set_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     rc = ngx_tg_secret_arg_read(cf, &value[2], &env->value.value);
 
     if (rc != NGX_DECLINED) {
-        return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+        return ngx_tg_conf_result(rc);
     }
 
-    return ngx_tg_value_compile(cf, &value[2], &env->value) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_value_compile(cf, &value[2], &env->value));
 }
 
 static char *
@@ -346,10 +344,8 @@ ngx_tg_exec_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &cwd->value, &cmd->name);
     }
 
-    return ngx_tg_conf_require_file(cf, &cwd->value, NGX_TG_ACCESS_TRAVERSE)
-                   == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_conf_require_file(cf, &cwd->value, NGX_TG_ACCESS_TRAVERSE));
 }
 
 /* --- execution of a call --- */

@@ -87,9 +87,8 @@ ngx_tg_http_set_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &value[1]);
     }
 
-    return ngx_tg_value_compile(cf, &value[2], &field->value) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_value_compile(cf, &value[2], &field->value));
 }
 
 /*
@@ -179,9 +178,8 @@ ngx_tg_http_set_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return ngx_tg_http_field_set_each(cf, field, &value[2], &value[3]);
     }
 
-    return ngx_tg_value_compile(cf, &value[2], &field->value) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_value_compile(cf, &value[2], &field->value));
 }
 
 /* --- fields of a request --- */

@@ -287,7 +287,7 @@ ngx_tg_http_set_url_separator(ngx_conf_t *cf, ngx_tg_http_conf_t *http,
                                  word);
     }
 
-    return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(rc);
 }
 
 char *

@@ -184,9 +184,7 @@ ngx_tg_task_agent_add_constant(ngx_conf_t *cf, ngx_str_t *list,
     tg_json_write_string(&json, ngx_tg_str_from_ngx(text));
     tg_buf_append_char(&json, ']');
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, list) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_buf_move_to_pool(cf->pool, &json, list));
 }
 
 /* Adds a value with variables to a list of values. */
@@ -205,9 +203,7 @@ ngx_tg_task_agent_add_value(ngx_conf_t *cf, ngx_str_t *list,
         return mistake;
     }
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, list) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_buf_move_to_pool(cf->pool, &json, list));
 }
 
 /* --- directives --- */
@@ -365,9 +361,8 @@ ngx_tg_task_agent_set_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         tg_buf_append_int(&json, n);
     }
 
-    return ngx_tg_buf_move_to_pool(cf->pool, &json, &agent->success) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_buf_move_to_pool(cf->pool, &json, &agent->success));
 }
 
 char *

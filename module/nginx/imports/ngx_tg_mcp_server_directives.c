@@ -14,16 +14,7 @@
 ngx_uint_t
 ngx_tg_mcp_server_is_word(const ngx_str_t *text, size_t max)
 {
-    ngx_uint_t i;
-
-    for (i = 0; i < text->len; i++) {
-        if (!isalnum(text->data[i]) && text->data[i] != '_'
-            && text->data[i] != '-') {
-            return 0;
-        }
-    }
-
-    return text->len <= max;
+    return text->len <= max && tg_str_is_word(ngx_tg_str_from_ngx(text), "_-");
 }
 
 const char *
@@ -291,10 +282,8 @@ ngx_tg_mcp_server_set_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &mcp->cwd, &cmd->name);
     }
 
-    return ngx_tg_conf_require_file(cf, &mcp->cwd, NGX_TG_ACCESS_TRAVERSE)
-                   == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(
+        ngx_tg_conf_require_file(cf, &mcp->cwd, NGX_TG_ACCESS_TRAVERSE));
 }
 
 char *

@@ -45,8 +45,7 @@ ngx_tg_mcp_server_set_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     mcp->url = value[1];
 
-    return ngx_tg_conf_check_libcurl(cf) == NGX_OK ? NGX_CONF_OK
-                                                   : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_conf_check_libcurl(cf));
 }
 
 /* Rejects headers that the transport sets. Returns NULL, or an error text. */
@@ -150,7 +149,5 @@ ngx_tg_mcp_server_add_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &value[1], &cmd->name, mistake);
     }
 
-    return ngx_tg_unescape_dollars(cf, &header->value) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_tg_conf_result(ngx_tg_unescape_dollars(cf, &header->value));
 }
