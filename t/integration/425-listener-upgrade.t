@@ -24,21 +24,6 @@ sub who {
     return ($name, $pid ? parent_of($pid) // 0 : 0);
 }
 
-sub upgrade {
-    my ($old) = @_;
-    kill USR2 => $old;
-    wait_for {
-        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
-        return $pid != $old && -e "$pid_file.oldbin" && $pid;
-    } 'the new binary';
-}
-
-sub ends {
-    my ($pid, $signal) = @_;
-    kill $signal => $pid;
-    wait_for { !is_alive($pid) } "$pid to end";
-}
-
 conf(first => '0600');
 my ($status) = run_command({}, $tg->nginx_command);
 is $status, 0, 'a daemon starts';
@@ -52,7 +37,7 @@ ok $client->call_tool('who')->{result}, 'a client of it';
 # --- upgrade --------------------------------------------------------------
 
 conf(second => '0660');
-my $second = upgrade($first);
+my $second = upgrade_nginx($pid_file, $first);
 is mode_of($socket), "0660 $> " . ($) + 0), 'the new one sets the mode';
 is +(lstat $socket)[1], $inode, 'of the same socket';
 is_deeply [ glob "$socket*" ], [$socket], 'there is no other';
@@ -62,17 +47,17 @@ pass 'clients of the old one go on with the new one';
 # An exiting worker may accept a connection.
 wait_for { ((eval { who() })[1] // 0) == $second } 'the new one';
 is +(who())[0], 'second', 'with its own config';
-ends($first, 'QUIT');
+end_process($first, 'QUIT');
 is_deeply [ who() ], [ 'second', $second ], 'the old one ends, the new stays';
 is +(lstat $socket)[1], $inode, 'the socket too';
 
 # --- back to the old binary -----------------------------------------------
 
 conf(third => '0600');
-my $third = upgrade($second);
+my $third = upgrade_nginx($pid_file, $second);
 my $other = $tg->connect;
 ok $_->call_tool('who')->{result}, 'both of them serve' for $client, $other;
-ends($third, 'QUIT');
+end_process($third, 'QUIT');
 wait_for { !-e "$pid_file.oldbin" } 'the old one to notice';
 is_deeply [ who() ], [ 'second', $second ], 'the new one ends, the old stays';
 is_deeply [ who($_) ], [ 'second', $second ], 'with all clients'
@@ -83,11 +68,11 @@ is +(lstat $socket)[1], $inode, 'the socket too';
 conf(third => '0600');
 kill HUP => $second;
 wait_for { ((eval { who() })[0] // '') eq 'third' } 'a reload';
-my $fourth = upgrade($second);
-ends($second, 'QUIT');
+my $fourth = upgrade_nginx($pid_file, $second);
+end_process($second, 'QUIT');
 is_deeply [ who() ], [ 'third', $fourth ], 'the next one serves';
 is_deeply [ who($client) ], [ 'third', $fourth ], 'the first client as well';
-ends($fourth, 'TERM');
+end_process($fourth, 'TERM');
 is_deeply [ glob "$socket*" ], [], 'the last one takes the socket along';
 
 done_testing;

@@ -87,9 +87,7 @@ sub runner {
 }
 
 sub kill_runner {
-    my $pid = runner();
-    kill KILL => $pid;
-    wait_for { !is_alive($pid) } 'the runner to be gone';
+    end_process(runner(), 'KILL');
 }
 
 # Reloads with a new worker, passed to the code, that is stopped, as is the old

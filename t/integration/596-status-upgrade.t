@@ -22,21 +22,6 @@ $tg->file('nginx.conf', slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
 
 sub status { return Toolgate::Status->new($tg->connect)->look }
 
-sub upgrade {
-    my ($old) = @_;
-    kill USR2 => $old;
-    return wait_for {
-        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
-        return $pid != $old && -e "$pid_file.oldbin" && $pid;
-    } 'the new binary';
-}
-
-sub ends {
-    my ($pid) = @_;
-    kill QUIT => $pid;
-    wait_for { !is_alive($pid) } "$pid to end";
-}
-
 # Waits until a worker of this master serves the client.
 sub moves {
     my ($client, $master) = @_;
@@ -59,25 +44,25 @@ my ($before) = status()->calls('hang');
 
 # --- upgrade ----------------------------------------------------------------
 
-my $second = upgrade($first);
+my $second = upgrade_nginx($pid_file, $first);
 $tg->connect->call_tool('hi') for 1 .. 5;
 is status()->of('hi')->{calls}, 7, 'both of them count as one';
 kill WINCH => $first;
 moves($client, $second);
 is status()->of('hang')->{in_flight}, 1, 'a call that has moved is one';
 is +(status()->calls('hang'))[0]{id}, $before->{id}, 'with its number';
-ends($first);
+end_process($first, 'QUIT');
 $client->call_tool('hi');
 is_deeply status()->ends('hi'), { ok => 8 }, 'without the old one, too';
 
 # --- back to the old binary -------------------------------------------------
 
-my $third = upgrade($second);
+my $third = upgrade_nginx($pid_file, $second);
 kill WINCH => $second;
 moves($client, $third);
 kill HUP => $second;
 wait_for { $tg->connect->call_tool('hi')->{result} } 'workers of both';
-ends($third);
+end_process($third, 'QUIT');
 wait_for { !-e "$pid_file.oldbin" } 'the one before to notice';
 moves($client, $second);
 my $calls = status()->of('hi')->{calls};
@@ -87,7 +72,7 @@ $client->notify('notifications/cancelled', { requestId => $hang });
 wait_for { status()->of('hang')->{in_flight} == 0 } 'its end';
 is_deeply status()->ends('hang'), { cancelled => 1 }, 'once';
 my $asked = status()->of('master')->{calls};
-ends($second);
+end_process($second, 'QUIT');
 
 # --- remains ----------------------------------------------------------------
 

@@ -18,21 +18,6 @@ sub conf {
         slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
 }
 
-sub upgrade {
-    my ($old) = @_;
-    kill USR2 => $old;
-    return wait_for {
-        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
-        return $pid != $old && -e "$pid_file.oldbin" && $pid;
-    } 'the new binary';
-}
-
-sub ends {
-    my ($pid, $signal) = @_;
-    kill $signal => $pid;
-    wait_for { !is_alive($pid) } "$pid to end";
-}
-
 # Exiting workers may accept a connection.
 sub call {
     my ($method, %params) = @_;
@@ -65,23 +50,23 @@ sub undisturbed {
 }
 
 conf(2);
-my $second = upgrade($first);
+my $second = upgrade_nginx($pid_file, $first);
 wait_for { (supervisor()->{maxConcurrency} // 0) == 2 } 'the new config';
 undisturbed('both are there');
-ends($first, 'QUIT');
+end_process($first, 'QUIT');
 undisturbed('the old one has quit');
 
 conf(3);
-my $third = upgrade($second);
+my $third = upgrade_nginx($pid_file, $second);
 wait_for { (supervisor()->{maxConcurrency} // 0) == 3 } 'the next config';
-ends($third, 'TERM');
+end_process($third, 'TERM');
 undisturbed('the new one is given up');
 
 conf(4);
 kill HUP => $second;
 wait_for { (supervisor()->{maxConcurrency} // 0) == 4 } 'a reload';
 undisturbed('reloaded');
-ends($second, 'TERM');
+end_process($second, 'TERM');
 wait_for { !is_alive($pid) } 'what ran to be ended with the last NGINX';
 
 conf(1);
@@ -91,6 +76,6 @@ wait_for { (call('task.get', taskId => $wait)->{state} // '') eq 'completed' }
     'what waited';
 like call('task.get', taskId => $run)->{error},
     qr/^interrupted: .*tasks were stopped/, 'what ran has failed';
-ends(slurp($pid_file) + 0, 'QUIT');
+end_process(slurp($pid_file) + 0, 'QUIT');
 
 done_testing;

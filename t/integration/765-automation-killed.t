@@ -58,8 +58,7 @@ sub executions {
 # Returns when another one serves.
 sub kill_runner {
     my $runner = $tg->runner_pid;
-    kill KILL => $runner;
-    wait_for { !is_alive($runner) } 'the runner to be gone';
+    end_process($runner, 'KILL');
     $c = $tg->connect;
     wait_for { eval { call('automation.status'); 1 } } 'another runner';
     isnt $tg->runner_pid, $runner, 'the runner was killed';

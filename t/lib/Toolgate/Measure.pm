@@ -1,7 +1,7 @@
 package Toolgate::Measure;
 
-# Counts and compares files, memory, descriptors and processes, and checks the
-# messages of nginx -t.
+# Counts and compares files, memory, descriptors and processes, ends processes,
+# and checks the messages of nginx -t.
 
 use strict;
 use warnings;
@@ -11,8 +11,8 @@ use Exporter qw(import);
 use Toolgate::Util;
 
 our @EXPORT =
-    qw(client_of conf_fails fd_count files_below master_fds memory_below
-    mode_of rss_kb stopped text_of);
+    qw(client_of conf_fails end_process fd_count files_below master_fds
+    memory_below mode_of rss_kb stopped text_of upgrade_nginx);
 
 # Returns everything below a folder, as { path => unchangeable properties },
 # except paths that match $without.
@@ -106,6 +106,23 @@ sub master_fds {
     } 'old workers to go';
     $tg->master_rests;
     return fd_count($tg->master_pid);
+}
+
+# Sends a signal to a process and waits until it has ended.
+sub end_process {
+    my ($pid, $signal) = @_;
+    kill $signal => $pid;
+    wait_for { !is_alive($pid) } "$pid to end";
+}
+
+# Upgrades the binary of a master. Returns the pid of the next master.
+sub upgrade_nginx {
+    my ($pid_file, $old) = @_;
+    kill USR2 => $old;
+    return wait_for {
+        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+        return $pid != $old && -e "$pid_file.oldbin" && $pid;
+    } 'the new binary';
 }
 
 # Checks that nginx -t refuses a body (as in $tg->conf) with one or several
