@@ -13,6 +13,8 @@ use IO::Socket::UNIX ();
 use Toolgate::Client;
 
 my @dialects = qw(jsonrpc relay ipc);
+# With constants, perl would make the large messages when it compiles this.
+my ($MB, $MIB) = (1_000_000, 1 << 20);
 
 sub client { return Toolgate::Client->connect($_[0]) }
 
@@ -187,17 +189,17 @@ sub deep {
     my ($path, %option) = @_;
     for (1 .. $option{rounds}) {
         my $client = client($path);
-        $client->send_raw('[' x 10_485_759 . "\n");
+        $client->send_raw('[' x (10 * $MIB - 1) . "\n");
         is_text($client->encode($client->recv_json), '-32600', 'deep');
         check($client, 'jsonrpc', 'after the brackets');
 
         $client = client($path);
         check($client, 'relay', 'before the brackets');
-        $client->send_raw('[' x 1_048_575 . "\n");
+        $client->send_raw('[' x ($MIB - 1) . "\n");
         check($client, 'relay', 'relay, after the brackets');
 
         $client = client($path);
-        send_to_end($client, pack('N', 10_485_760) . '[' x 10_485_760);
+        send_to_end($client, pack('N', 10 * $MIB) . '[' x (10 * $MIB));
         is_ended($client, 'IPCError', 'ipc, deep');
     }
 }
@@ -228,7 +230,7 @@ sub keys {
         is_text($client->encode($client->recv_json), '"result":{"pong"',
             'an envelope with a million keys');
         $client->send_raw('{"jsonrpc":"2.0","id":5,"method":"ping"'
-                . ',"id":5' x 1_000_000 . "}\n");
+                . ',"id":5' x $MB . "}\n");
         is_text($client->encode($client->recv_json), 'duplicated',
             'an id a million times');
         check($client, 'jsonrpc', 'after all keys');
@@ -238,8 +240,8 @@ sub keys {
 # Sends ids, tokens and names of a megabyte.
 sub ids {
     my ($path, %option) = @_;
-    my $long = 'i' x 1_000_000;
-    my $digits = '7' x 1_000_000;
+    my $long = 'i' x $MB;
+    my $digits = '7' x $MB;
     for (1 .. $option{rounds}) {
         my $client = client($path);
         for my $id (qq("$long"), $digits) {
@@ -320,7 +322,7 @@ sub can_talk {
 # Sends beginnings of large frames, as many as the server keeps.
 sub hoard {
     my ($path, %option) = @_;
-    my $part = '{"jsonrpc":"2.0","id":1,"method":"' . 'x' x 9_000_000;
+    my $part = '{"jsonrpc":"2.0","id":1,"method":"' . 'x' x (9 * $MB);
     my @all = map { client($path) } 1 .. $option{connections};
     for my $client (@all) {
         send_to_end($client, $part);

@@ -328,7 +328,7 @@ sub http {
         },
         blocks => sub { send_json($_[0], 200, large_result('blocks')) },
         latin  => sub {
-            send_json($_[0], 200, "\xe4" x 9_000_000,
+            send_json($_[0], 200, "\xe4" x (9 * $MB),
                 'text/plain; charset=iso-8859-1');
         },
     }->{$kind};
