@@ -113,10 +113,7 @@ play_copy(play_t *copy, play_t *play)
     }
 }
 
-/*
- * Describes the output and the log from these positions on, and all that
- * decides how a peer that has just moved continues.
- */
+/* Writes the output and the log after these positions, and the whole state. */
 static void
 play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
 {
@@ -134,8 +131,8 @@ play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
 }
 
 /*
- * Sends a step to copies of the peer, each time with another split, and then to
- * the peer: the results must be equal, so that all later steps are, too.
+ * Sends a step to the peer, and to copies of it with each split. The results
+ * must be equal: then those of all later steps are equal, too.
  */
 static void
 play_send_splits(play_t *play, const script_step_t *step)
