@@ -27,23 +27,6 @@ struct ngx_tg_listener_conf_s {
     ngx_array_t shown_addresses;
 };
 
-static void *ngx_tg_listener_create_conf(ngx_cycle_t *cycle);
-static char *ngx_tg_listener_init_conf(ngx_cycle_t *cycle, void *conf);
-static ngx_int_t ngx_tg_listener_init_module(ngx_cycle_t *cycle);
-static ngx_int_t ngx_tg_listener_init_process(ngx_cycle_t *cycle);
-static void ngx_tg_listener_exit(ngx_cycle_t *cycle);
-
-static ngx_core_module_t ngx_tg_listener_module_ctx = {
-    ngx_string("toolgate_listener"), ngx_tg_listener_create_conf,
-    ngx_tg_listener_init_conf
-};
-
-ngx_module_t ngx_tg_listener_module = NGX_TG_MODULE_OF(
-    NGX_CORE_MODULE, ngx_tg_listener_module_ctx, NULL,
-    .init_module = ngx_tg_listener_init_module,
-    .init_process = ngx_tg_listener_init_process,
-    .exit_process = ngx_tg_listener_exit, .exit_master = ngx_tg_listener_exit);
-
 static void *
 ngx_tg_listener_create_conf(ngx_cycle_t *cycle)
 {
@@ -540,3 +523,16 @@ ngx_tg_listener_init_process(ngx_cycle_t *cycle)
 
     return NGX_OK;
 }
+
+/* --- module --- */
+
+static ngx_core_module_t ngx_tg_listener_module_ctx = {
+    ngx_string("toolgate_listener"), ngx_tg_listener_create_conf,
+    ngx_tg_listener_init_conf
+};
+
+ngx_module_t ngx_tg_listener_module = NGX_TG_MODULE_OF(
+    NGX_CORE_MODULE, ngx_tg_listener_module_ctx, NULL,
+    .init_module = ngx_tg_listener_init_module,
+    .init_process = ngx_tg_listener_init_process,
+    .exit_process = ngx_tg_listener_exit, .exit_master = ngx_tg_listener_exit);
