@@ -160,8 +160,7 @@ tg_relayed_call_require(tg_jobs_t *jobs, tg_peer_t *peer,
     job = NULL;
 
     if (tg_json_has_member(request->arguments, TG_STR("key"), TG_JSON_STRING,
-                           &raw))
-    {
+                           &raw)) {
         job = tg_relayed_call_find(jobs, peer, tg_json_string_body(raw));
     }
 
