@@ -20,7 +20,9 @@
 static void
 json_string(tg_str_t body)
 {
-    tg_buf_t decoded = HELP_BUF, again = HELP_BUF, back = HELP_BUF;
+    HELP_BUFFER(decoded);
+    HELP_BUFFER(again);
+    HELP_BUFFER(back);
     char *room;
     size_t len;
 
@@ -41,9 +43,6 @@ json_string(tg_str_t body)
     tg_json_append_unescaped(&back, tg_json_string_body(tg_buf_view(&again)));
     FUZZ_EQ(tg_buf_view(&back), tg_buf_view(&decoded));
 
-    tg_buf_deinit(&decoded);
-    tg_buf_deinit(&again);
-    tg_buf_deinit(&back);
     free(room);
 }
 
@@ -138,7 +137,8 @@ json_walk(tg_json_cursor_t *json)
 static void
 json_valid(tg_str_t text)
 {
-    tg_buf_t write_compact = HELP_BUF, again = HELP_BUF;
+    HELP_BUFFER(write_compact);
+    HELP_BUFFER(again);
     tg_json_cursor_t json;
     tg_str_t value;
 
@@ -161,8 +161,6 @@ json_valid(tg_str_t text)
     FUZZ(tg_json_validate(tg_buf_view(&write_compact), NULL) == TG_OK);
     tg_json_write_compact(&again, tg_buf_view(&write_compact));
     FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&write_compact));
-    tg_buf_deinit(&write_compact);
-    tg_buf_deinit(&again);
 }
 
 /* All ways to skip blocks agree, and accept a valid text. */

@@ -123,7 +123,8 @@ config_list(config_t *config)
 {
     tg_catalog_t *catalog;
     tg_str_t tools, name;
-    tg_buf_t list = HELP_BUF, body = HELP_BUF;
+    HELP_BUFFER(list);
+    HELP_BUFFER(body);
     tg_json_cursor_t json;
 
     catalog = tg_catalog_new(tg_alloc_libc());
@@ -153,8 +154,6 @@ config_list(config_t *config)
         FUZZ(tg_json_string_eq(name, config->entry.name));
     }
 
-    tg_buf_deinit(&list);
-    tg_buf_deinit(&body);
     tg_catalog_unref(catalog);
 }
 
@@ -163,7 +162,8 @@ static void
 config_output(const config_t *config, tg_str_t bytes)
 {
     tg_outcome_t plain, read;
-    tg_buf_t json = HELP_BUF, scratch = HELP_BUF;
+    HELP_BUFFER(json);
+    HELP_BUFFER(scratch);
     tg_run_stats_t ran;
 
     plain = tg_outcome_parse_output(&config->entry, bytes);
@@ -192,8 +192,6 @@ config_output(const config_t *config, tg_str_t bytes)
     }
 
     FUZZ_EQ(read.value, plain.value);
-    tg_buf_deinit(&json);
-    tg_buf_deinit(&scratch);
 }
 
 FUZZ_TARGET(in)

@@ -133,7 +133,9 @@ frame_expect_prefixed(size_t limit, tg_str_t text, tg_buf_t *log)
 FUZZ_TARGET(in)
 {
     static const size_t limits[] = { 1, 7, 64, 10485760 };
-    tg_buf_t whole = HELP_BUF, cut = HELP_BUF, expected = HELP_BUF;
+    HELP_BUFFER(whole);
+    HELP_BUFFER(cut);
+    HELP_BUFFER(expected);
     tg_frame_type_t kind;
     uint32_t seed;
     tg_str_t text;
@@ -157,7 +159,4 @@ FUZZ_TARGET(in)
     }
 
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&expected));
-    tg_buf_deinit(&whole);
-    tg_buf_deinit(&cut);
-    tg_buf_deinit(&expected);
 }

@@ -213,7 +213,9 @@ sse_plain(size_t max, tg_str_t text, tg_buf_t *log)
 
 FUZZ_TARGET(in)
 {
-    tg_buf_t whole = HELP_BUF, cut = HELP_BUF, plain = HELP_BUF;
+    HELP_BUFFER(whole);
+    HELP_BUFFER(cut);
+    HELP_BUFFER(plain);
     uint32_t seed;
     tg_str_t text;
     size_t max;
@@ -226,7 +228,4 @@ FUZZ_TARGET(in)
     sse_plain(max, text, &plain);
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&cut));
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&plain));
-    tg_buf_deinit(&whole);
-    tg_buf_deinit(&cut);
-    tg_buf_deinit(&plain);
 }

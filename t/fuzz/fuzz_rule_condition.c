@@ -49,7 +49,8 @@ static int
 condition_holds(const condition_t *c, const char *op, int times)
 {
     tg_rule_t *rule;
-    tg_buf_t json = HELP_BUF, why = HELP_BUF;
+    HELP_BUFFER(json);
+    HELP_BUFFER(why);
     int rc;
 
     tg_buf_append_cstr(&json,
@@ -66,8 +67,6 @@ condition_holds(const condition_t *c, const char *op, int times)
                        tg_pcre2_get_engine(), &rule, &why);
     FUZZ(rc == TG_OK || (rc == TG_INVALID && why.len != 0));
     FUZZ_LINE(tg_buf_view(&why));
-    tg_buf_deinit(&json);
-    tg_buf_deinit(&why);
 
     if (rc == TG_OK) {
         rc = tg_rule_check_conditions(rule, c->event);

@@ -76,7 +76,8 @@ event_plain(tg_buf_t *out, tg_str_t text, tg_str_t event)
 
 FUZZ_TARGET(in)
 {
-    tg_buf_t out = HELP_BUF, plain = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(plain);
     tg_str_t text, event;
     size_t most;
     char *copy;
@@ -105,7 +106,4 @@ FUZZ_TARGET(in)
         FUZZ(tg_utf8_is_valid(tg_buf_view(&out)));
         FUZZ(out.len == 0 || memchr(out.data, '\0', out.len) == NULL);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&plain);
 }

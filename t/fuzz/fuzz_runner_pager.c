@@ -208,7 +208,8 @@ page_search(tg_str_t text, tg_output_page_query_t query)
 FUZZ_TARGET(in)
 {
     tg_output_page_query_t query;
-    tg_buf_t page = HELP_BUF, remark = HELP_BUF;
+    HELP_BUFFER(page);
+    HELP_BUFFER(remark);
     tg_str_t text, line;
     unsigned from;
 
@@ -227,9 +228,6 @@ FUZZ_TARGET(in)
     if (tg_utf8_is_valid(line)) {
         (void) page_get(text, &query, &page, &remark);
     }
-
-    tg_buf_deinit(&page);
-    tg_buf_deinit(&remark);
 
     page_read_all(text, query);
 

@@ -118,7 +118,8 @@ progress_result(uint32_t seed, tg_str_t text)
 
 FUZZ_TARGET(in)
 {
-    tg_buf_t whole = HELP_BUF, cut = HELP_BUF;
+    HELP_BUFFER(whole);
+    HELP_BUFFER(cut);
     uint32_t seed;
     tg_str_t text;
 
@@ -128,6 +129,4 @@ FUZZ_TARGET(in)
     progress_run(seed + 1, text, &cut);
     FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&cut));
     progress_result(seed, text);
-    tg_buf_deinit(&whole);
-    tg_buf_deinit(&cut);
 }

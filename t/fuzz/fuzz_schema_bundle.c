@@ -101,7 +101,9 @@ bundle_query(tg_str_t schema)
 FUZZ_TARGET(in)
 {
     tg_schema_options_t options;
-    tg_buf_t out = HELP_BUF, again = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(again);
+    HELP_BUFFER(error);
     bundle_files_t files;
     tg_schema_t *schema;
     unsigned n;
@@ -136,8 +138,4 @@ FUZZ_TARGET(in)
 
         tg_schema_free(schema);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&again);
-    tg_buf_deinit(&error);
 }

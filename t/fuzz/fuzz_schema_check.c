@@ -31,7 +31,8 @@ check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
 {
     tg_schema_validator_t *validator;
     tg_schema_t *schema;
-    tg_buf_t text = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(error);
     int rc;
 
     tg_buf_append_cstr(&text, "{\"allOf\":[true,");
@@ -48,8 +49,6 @@ check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
     }
 
     tg_schema_free(schema);
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&error);
 }
 
 static void
@@ -98,7 +97,9 @@ check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
                int *expected)
 {
     tg_schema_validator_t *validator;
-    tg_buf_t error = HELP_BUF, again = HELP_BUF, compact = HELP_BUF;
+    HELP_BUFFER(error);
+    HELP_BUFFER(again);
+    HELP_BUFFER(compact);
     int rc;
 
     validator = tg_schema_validator_new(tg_alloc_libc(), 7);
@@ -120,9 +121,6 @@ check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
         check_poor(schema, instance, fail_at, *expected);
     }
 
-    tg_buf_deinit(&error);
-    tg_buf_deinit(&again);
-    tg_buf_deinit(&compact);
     tg_schema_validator_free(validator);
 }
 

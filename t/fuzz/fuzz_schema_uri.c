@@ -52,7 +52,8 @@ uri_join(tg_str_t text, const tg_uri_t *uri)
 static void
 uri_resolve(const tg_uri_t *base, const tg_uri_t *reference)
 {
-    tg_buf_t first = HELP_BUF, second = HELP_BUF;
+    HELP_BUFFER(first);
+    HELP_BUFFER(second);
     tg_uri_t uri;
 
     tg_uri_resolve(base, reference, &first);
@@ -65,9 +66,6 @@ uri_resolve(const tg_uri_t *base, const tg_uri_t *reference)
         tg_uri_resolve(base, &uri, &second);
         FUZZ_EQ(tg_buf_view(&first), tg_buf_view(&second));
     }
-
-    tg_buf_deinit(&first);
-    tg_buf_deinit(&second);
 }
 
 /* Checks a text against each format, twice with one checker. */

@@ -137,7 +137,8 @@ play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
 static void
 play_send_splits(play_t *play, const script_step_t *step)
 {
-    tg_buf_t whole = HELP_BUF, split = HELP_BUF;
+    HELP_BUFFER(whole);
+    HELP_BUFFER(split);
     play_t before, copy;
     size_t cut, got, log;
 
@@ -162,8 +163,6 @@ play_send_splits(play_t *play, const script_step_t *step)
     }
 
     play_close(&before);
-    tg_buf_deinit(&whole);
-    tg_buf_deinit(&split);
 }
 
 static tg_str_t

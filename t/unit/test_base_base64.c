@@ -48,7 +48,8 @@ HELP_TEST(vectors, "vectors, both ways")
 HELP_TEST(all_bytes, "every byte survives encoding and decoding")
 {
     tg_base64_encoder_t base64;
-    tg_buf_t text = HELP_BUF, plain = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(plain);
     char bytes[256];
     int i;
 
@@ -62,8 +63,6 @@ HELP_TEST(all_bytes, "every byte survives encoding and decoding")
     CU_ASSERT(text.len == 344);
     CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
     CU_ASSERT(tg_str_eq(tg_buf_view(&plain), tg_str(bytes, sizeof(bytes))));
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&plain);
 }
 
 HELP_TEST(none, "invalid text")

@@ -195,7 +195,8 @@ static size_t
 test_pages(test_many_t *many, size_t each, size_t *npages)
 {
     tg_str_t tools, raw, name;
-    tg_buf_t out = HELP_BUF, cursor = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(cursor);
     tg_json_cursor_t json;
     size_t n, on_page;
 
@@ -236,9 +237,6 @@ test_pages(test_many_t *many, size_t each, size_t *npages)
         tg_buf_truncate(&cursor, 0);
         tg_buf_append_str(&cursor, raw);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&cursor);
 
     return n;
 }
@@ -347,7 +345,8 @@ HELP_TEST(cursors, "cursors")
     };
     /* clang-format on */
     test_many_t many;
-    tg_buf_t out = HELP_BUF, cursor = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(cursor);
     tg_str_t raw;
     size_t i, keep;
 
@@ -392,8 +391,6 @@ HELP_TEST(cursors, "cursors")
     CU_ASSERT(tg_catalog_write_list(many.catalog, tg_buf_view(&cursor), NULL,
                                     NULL, &out)
               == TG_INVALID);
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&cursor);
     test_many_deinit(&many);
 }
 
@@ -436,7 +433,8 @@ HELP_TEST(digest, "a cursor belongs to one catalog: another catalog refuses it")
 HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
 {
     test_many_t many, whole;
-    tg_buf_t out = HELP_BUF, expected = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(expected);
     size_t i, n;
     int rc;
 
@@ -462,8 +460,6 @@ HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
     tg_catalog_write_whole_list(many.catalog, NULL, NULL, &out);
     tg_catalog_write_whole_list(whole.catalog, NULL, NULL, &expected);
     CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&expected)));
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&expected);
     test_many_deinit(&many);
     test_many_deinit(&whole);
 }

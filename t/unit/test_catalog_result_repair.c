@@ -12,7 +12,8 @@ static void
 test_repair(const test_case_t *test)
 {
     const char *why;
-    tg_buf_t out = HELP_BUF, again = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(again);
 
     why = tg_tool_result_repair(tg_str_from_cstr(test->raw), &out);
     CU_ASSERT(why == NULL);
@@ -24,9 +25,6 @@ test_repair(const test_case_t *test)
         why = tg_tool_result_repair(tg_buf_view(&out), &again);
         CU_ASSERT(why == NULL && again.len == 0);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&again);
 }
 
 static void

@@ -24,7 +24,8 @@ test_repair(const test_case_t *test)
 {
     tg_tool_repair_t repair;
     const char *why;
-    tg_buf_t out = HELP_BUF, again = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(again);
 
     memset(&repair, 0, sizeof(repair));
     repair.is_pattern = test_is_pattern;
@@ -45,9 +46,6 @@ test_repair(const test_case_t *test)
         CU_ASSERT(why == NULL && again.len == 0);
         CU_ASSERT((repair.repairs & ~TEST_BIT(MODERN)) == 0);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&again);
 }
 
 static void
@@ -397,7 +395,8 @@ HELP_TEST(lists, "a whole list")
 HELP_TEST(references, "the search for targets is bounded")
 {
     tg_tool_repair_t repair;
-    tg_buf_t raw = HELP_BUF, out = HELP_BUF;
+    HELP_BUFFER(raw);
+    HELP_BUFFER(out);
     int i;
 
     memset(&repair, 0, sizeof(repair));
@@ -414,6 +413,4 @@ HELP_TEST(references, "the search for targets is bounded")
     CU_ASSERT(tg_tool_repair(&repair, tg_buf_view(&raw), &out) == NULL);
     CU_ASSERT(repair.repairs == TEST_BIT(OUTPUT));
     CU_ASSERT(repair.refs < 2 * TG_TOOL_REF_BYTES_MAX + raw.len);
-    tg_buf_deinit(&raw);
-    tg_buf_deinit(&out);
 }

@@ -171,7 +171,8 @@ static const test_case_t test_toml[] = {
 static void
 test_merge(test_merge_pt merge, const test_case_t *test, size_t len)
 {
-    tg_buf_t out = HELP_BUF, again = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(again);
     char *old;
     int rc, ok;
 
@@ -193,8 +194,6 @@ test_merge(test_merge_pt merge, const test_case_t *test, size_t len)
     }
 
     CU_ASSERT(ok);
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&again);
     free(old);
 }
 

@@ -139,7 +139,8 @@ static void
 test_call(const tg_catalog_t *tools, const char *name, const char *arguments,
           const char *headers)
 {
-    tg_buf_t text = HELP_BUF, expected = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(expected);
 
     tg_buf_printf(&text,
                   "{\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
@@ -153,8 +154,6 @@ test_call(const tg_catalog_t *tools, const char *name, const char *arguments,
 
     test_headers(text.data, tools,
                  headers != NULL ? expected.data : TEST_WRONG);
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&expected);
 }
 
 HELP_TEST(arguments, "arguments that the schema marks")

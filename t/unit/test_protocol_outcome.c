@@ -232,7 +232,8 @@ HELP_TEST(loose_results, "results of MCP servers")
 static void
 test_passes(tg_outcome_t outcome, const char *json)
 {
-    tg_buf_t text = HELP_BUF, scratch = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(scratch);
     tg_outcome_t read;
     tg_run_stats_t ran;
 
@@ -253,8 +254,6 @@ test_passes(tg_outcome_t outcome, const char *json)
     }
 
     HELP_EQ(read.value, help_text(outcome.value));
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&scratch);
 }
 
 HELP_TEST(passed_on, "passed on")
@@ -281,7 +280,8 @@ HELP_TEST(passed_on, "passed on")
 static void
 test_stats_json(tg_run_stats_t ran, const char *json)
 {
-    tg_buf_t text = HELP_BUF, scratch = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(scratch);
     tg_run_stats_t read;
 
     tg_buf_append_cstr(&text, "{\"text\":\"\"");
@@ -297,8 +297,6 @@ test_stats_json(tg_run_stats_t ran, const char *json)
     CU_ASSERT(read.has_exited == ran.has_exited && read.exit == ran.exit);
     CU_ASSERT(read.signal == ran.signal);
     CU_ASSERT(tg_str_eq(read.rule, ran.rule));
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&scratch);
 }
 
 HELP_TEST(run_stats, "run statistics")

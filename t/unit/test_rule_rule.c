@@ -247,7 +247,8 @@ HELP_TEST(templates, "texts with fields in them")
 HELP_TEST(inserted,
           "inserted fields are text: once, whole, without NUL, bounded")
 {
-    tg_buf_t event = HELP_BUF, out = HELP_BUF;
+    HELP_BUFFER(event);
+    HELP_BUFFER(out);
     size_t i;
 
     tg_buf_append_cstr(&event, "{\"payload\":{\"id\":\"{{secret}}\","
@@ -288,8 +289,6 @@ HELP_TEST(inserted,
     CU_ASSERT(out.len == 3 * TG_EVENT_VALUE_MAX + 2);
     CU_ASSERT(memchr(out.data, '\0', out.len) == NULL);
     CU_ASSERT(out.data[out.len - 1] == '>');
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&event);
 }
 
 HELP_TEST(whole, "all members of a rule")

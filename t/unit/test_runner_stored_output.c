@@ -232,14 +232,13 @@ page_is(const tg_output_page_query_t *query, const char *page,
         const char *remark)
 {
     static const char text[] = "one\ntwo\xc3\xa9\nthree\n";
-    tg_buf_t got = HELP_BUF, said = HELP_BUF;
+    HELP_BUFFER(got);
+    HELP_BUFFER(said);
     int rc;
 
     rc = page_of(tg_str(text, sizeof(text) - 1), query, &got, &said);
     HELP_EQ(tg_buf_view(&got), page);
     CU_ASSERT(strstr(help_text(tg_buf_view(&said)), remark) != NULL);
-    tg_buf_deinit(&got);
-    tg_buf_deinit(&said);
 
     return rc;
 }
@@ -411,7 +410,8 @@ HELP_TEST(costly, "costly patterns")
     };
     char dots[TG_OUTPUT_SEARCH_PATTERN_MAX + 1];
     tg_output_page_query_t query = test_query;
-    tg_buf_t page = HELP_BUF, remark = HELP_BUF;
+    HELP_BUFFER(page);
+    HELP_BUFFER(remark);
     clock_t start;
     char *text;
     size_t i;
@@ -434,15 +434,15 @@ HELP_TEST(costly, "costly patterns")
     }
 
     CU_ASSERT(clock() - start < 30 * CLOCKS_PER_SEC);
-    tg_buf_deinit(&page);
-    tg_buf_deinit(&remark);
     free(text);
 }
 
 HELP_TEST(behind, "matches before and after such a line are kept")
 {
     tg_output_page_query_t query = test_query;
-    tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(page);
+    HELP_BUFFER(remark);
     char *line;
 
     line = make_line("ab", 16384);
@@ -463,9 +463,6 @@ HELP_TEST(behind, "matches before and after such a line are kept")
     query.line = 3;
     CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
     HELP_EQ(tg_buf_view(&page), "3:aac\n");
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&page);
-    tg_buf_deinit(&remark);
     free(line);
 }
 
@@ -473,7 +470,9 @@ HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
 {
     static const char head[] = "\xff\xc3 needle\n";
     tg_output_page_query_t query = test_query;
-    tg_buf_t text = HELP_BUF, page = HELP_BUF, remark = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(page);
+    HELP_BUFFER(remark);
     char *line;
 
     line = make_line("xy ", TG_OUTPUT_SEARCH_LINE_MAX - 6);
@@ -493,8 +492,5 @@ HELP_TEST(long_lines, "invalid UTF-8, and lines longer than the searched part")
             "[1 matching line, cut here; continue with "
             "\"offset\": 109; of 1 line only the first 262144 bytes were "
             "searched; no more matches]");
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&page);
-    tg_buf_deinit(&remark);
     free(line);
 }

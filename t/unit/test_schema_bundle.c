@@ -26,7 +26,8 @@ test_made(const char *raw, const char *const *others, const char *expected)
     tg_schema_bundle_source_t files = { tg_alloc_libc(), TG_STR("main.json"),
                                         test_fetch, (void *) others };
     tg_schema_t *schema;
-    tg_buf_t out = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(out);
+    HELP_BUFFER(error);
     tg_str_t got;
     int rc;
 
@@ -44,9 +45,6 @@ test_made(const char *raw, const char *const *others, const char *expected)
         CU_ASSERT(schema != NULL);
         tg_schema_free(schema);
     }
-
-    tg_buf_deinit(&out);
-    tg_buf_deinit(&error);
 }
 
 HELP_TEST(bundles, "files become one schema")

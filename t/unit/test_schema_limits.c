@@ -150,7 +150,8 @@ HELP_TEST(schema_budgets, "budgets of a schema")
 {
     static const char four[] = "{\"allOf\":[{\"minimum\":1},true,false]}";
     tg_schema_options_t options;
-    tg_buf_t text = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(error);
     size_t i;
 
     memset(&options, 0, sizeof(options));
@@ -178,8 +179,6 @@ HELP_TEST(schema_budgets, "budgets of a schema")
     test_repeat(&text, "[", TG_JSON_MAX_DEPTH + 1);
     CU_ASSERT_PTR_NULL(
         tg_schema_compile(tg_alloc_libc(), tg_buf_view(&text), NULL, &error));
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&error);
 }
 
 /* --- no memory --- */

@@ -87,7 +87,8 @@ HELP_TEST(drafts, "keywords of other drafts")
 
 HELP_TEST(many, "a bounded number of warnings")
 {
-    tg_buf_t schema = HELP_BUF, all = HELP_BUF;
+    HELP_BUFFER(schema);
+    HELP_BUFFER(all);
     size_t i, n;
 
     tg_buf_append_cstr(&schema, "{\"title\":\"\"");
@@ -105,6 +106,4 @@ HELP_TEST(many, "a bounded number of warnings")
     }
 
     CU_ASSERT(n == TG_SCHEMA_LINT_MAX_WARNINGS);
-    tg_buf_deinit(&schema);
-    tg_buf_deinit(&all);
 }

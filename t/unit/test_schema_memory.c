@@ -200,7 +200,8 @@ HELP_TEST(size, "size")
     tg_schema_options_t options;
     tg_schema_t *schema;
     help_alloc_t help;
-    tg_buf_t text = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(error);
     unsigned i;
 
     options = test_options();
@@ -224,6 +225,4 @@ HELP_TEST(size, "size")
     CU_ASSERT(help.live < 100);
     tg_schema_free(schema);
     CU_ASSERT(help.live == 0);
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&error);
 }

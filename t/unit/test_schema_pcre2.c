@@ -27,7 +27,8 @@ test_seconds(void)
 static void *
 test_compile(const char *pattern)
 {
-    tg_buf_t text = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(error);
     const char *why;
     unsigned weight;
     void *regex;
@@ -43,9 +44,6 @@ test_compile(const char *pattern)
         printf("\n    %s: %s\n", pattern, help_text(tg_buf_view(&error)));
         CU_FAIL("see above");
     }
-
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&error);
 
     return regex;
 }

@@ -45,7 +45,8 @@ test_of_parts(tg_schema_quota_t *quota, const char *start, const char *part,
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
-    tg_buf_t text = HELP_BUF, error = HELP_BUF;
+    HELP_BUFFER(text);
+    HELP_BUFFER(error);
 
     options = test_options();
     options.quota = quota;
@@ -56,8 +57,6 @@ test_of_parts(tg_schema_quota_t *quota, const char *start, const char *part,
                                &error);
     HELP_EQ(tg_buf_view(&error), why);
     CU_ASSERT((schema == NULL) == (why[0] != '\0'));
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&error);
 
     return schema;
 }
