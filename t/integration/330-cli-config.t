@@ -3,7 +3,6 @@
 # t/unit/test_cli_agent_config.c tests the text of the files.
 
 use File::Copy qw(copy);
-use JSON::PP ();
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

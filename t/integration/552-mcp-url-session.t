@@ -7,7 +7,6 @@ use Toolgate::Test qw(Guard);
 
 use IO::Select;
 use IO::Socket::INET;
-use JSON::PP ();
 use POSIX ();
 
 my $tg = Toolgate::Test->new(workers => 1);

@@ -2,7 +2,6 @@
 # A line for each call at its end, with its reason and rule; and the error log's
 # messages and levels.
 
-use JSON::PP ();
 use Toolgate::Test qw(Hang);
 
 my $tg = Toolgate::Test->new(workers => 1);

@@ -3,7 +3,6 @@
 # an HTTP API, a library, the worker itself, the tasks; also in a batch, without
 # a reader, or ended by the operator.
 
-use JSON::PP ();
 use Toolgate::Test qw(Backend Hang Native Status Web);
 use Toolgate::McpServer ();
 

@@ -3,8 +3,6 @@
 
 use Toolgate::Test;
 
-use JSON::PP ();
-
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
 

@@ -3,7 +3,6 @@
 # files; and valid rules.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

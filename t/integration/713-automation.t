@@ -3,7 +3,6 @@
 # what is stored, and what clients see.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $json = JSON::PP->new->canonical;
 my $tg = Toolgate::Test->new;

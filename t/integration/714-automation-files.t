@@ -4,7 +4,6 @@
 # task changes them.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $json = JSON::PP->new->canonical;
 my $tg = Toolgate::Test->new;

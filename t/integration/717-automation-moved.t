@@ -4,7 +4,6 @@
 # as deleted, and changes are seen. A folder that is moved away is gone.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $json = JSON::PP->new;
 my $tg = Toolgate::Test->new(workers => 1);

@@ -3,7 +3,6 @@
 # wrong member.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

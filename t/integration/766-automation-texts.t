@@ -3,7 +3,6 @@
 # pattern that takes too long ends with an error.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $json = JSON::PP->new->canonical;
 my $tg = Toolgate::Test->new;

@@ -3,7 +3,6 @@
 # another rule still waits; and a folder that is removed and created again.
 
 use Toolgate::Test;
-use JSON::PP ();
 
 my $json = JSON::PP->new->canonical;
 my $tg = Toolgate::Test->new;

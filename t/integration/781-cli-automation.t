@@ -3,7 +3,6 @@
 # approval.
 
 use Toolgate::Test qw(User);
-use JSON::PP ();
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;

@@ -3,8 +3,8 @@ package Toolgate::Test;
 # The harness of the integration tests: a private NGINX with the module, its
 # clients, and at the end the proof that nothing is left.
 #
-#   use Toolgate::Test;     # also strict, warnings, Test::More's functions and
-#                           # those of Toolgate::Util and ::Measure
+#   use Toolgate::Test;     # also strict, warnings, JSON::PP, the functions of
+#                           # Test::More, Toolgate::Util and ::Measure
 #   my $tg = Toolgate::Test->new;
 #   $tg->conf('tool hi { description "Says hi."; return hi; }');
 #   $tg->start;

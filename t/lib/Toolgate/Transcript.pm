@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use Carp qw(croak);
-use JSON::PP ();
 use Toolgate::Json;
 use Toolgate::Test ();
 
