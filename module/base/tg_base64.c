@@ -24,12 +24,12 @@ tg_base64_encode(tg_base64_encoder_t *base64, tg_buf_t *out, const char *data,
     const char *end;
     char *dst;
 
-    if (tg_buf_reserve(out, (base64->n + len) / 3 * 4) != TG_OK) {
+    if (len == 0 || tg_buf_reserve(out, (base64->n + len) / 3 * 4) != TG_OK) {
         return;
     }
 
     end = data + len;
-    dst = out->data + out->len;
+    dst = out->data != NULL ? out->data + out->len : NULL;
 
     while (data < end) {
         base64->bytes[base64->n++] = (unsigned char) *data++;

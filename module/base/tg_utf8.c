@@ -125,7 +125,7 @@ tg_utf8_append_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
     uint32_t code;
     size_t len;
 
-    end = text.data + text.len;
+    end = tg_str_end(text);
 
     for (p = text.data; p < end; p += len) {
         len = tg_utf8_sequence_len(p, end);

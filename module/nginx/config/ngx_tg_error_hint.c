@@ -134,7 +134,7 @@ ngx_tg_hint_find_similar(const ngx_str_t *name, const char *const *names)
 
     if (near == NULL) {
         near = tg_suggest_word(rest, rests);
-        near -= near != NULL ? 5 : 0;
+        near = near != NULL ? near - 5 : NULL;
     }
 
     return near == NULL && has_prefix ? tg_suggest_word(rest, names) : near;
