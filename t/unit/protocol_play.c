@@ -113,6 +113,14 @@ play_copy(play_t *copy, play_t *play)
     }
 }
 
+static void
+play_append_rest(tg_buf_t *text, const tg_buf_t *buf, size_t at)
+{
+    if (at < buf->len) {
+        tg_buf_append(text, buf->data + at, buf->len - at);
+    }
+}
+
 /* Writes the output and the log after these positions, and the whole state. */
 static void
 play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
@@ -121,8 +129,8 @@ play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
 
     host = &play->host;
     tg_buf_truncate(text, 0);
-    tg_buf_append(text, play->got.data + got, play->got.len - got);
-    tg_buf_append(text, host->log.data + log, host->log.len - log);
+    play_append_rest(text, &play->got, got);
+    play_append_rest(text, &host->log, log);
     tg_buf_printf(text, "%zu %zu %d %d %u %u %zu\n", play->got.len - got,
                   host->in.len, host->rc, host->has_changed, host->ncalls,
                   host->ncancelled, host->ndeferred);

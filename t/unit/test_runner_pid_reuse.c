@@ -98,7 +98,8 @@ test_real(long number, const long args[6])
     return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
-long
+/* As libc's, reads all six arguments, even those that a caller leaves out. */
+__attribute__((no_sanitize_address)) long
 syscall(long number, ...)
 {
     long args[6];
