@@ -16,6 +16,14 @@
 /* The version of the whole product: of the NGINX module and all programs. */
 #define TG_VERSION "0.1.0"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define TG_HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TG_HAS_ASAN 1
+#endif
+#endif
+
 enum {
     TG_NOMEM = -1,
     TG_OK = 0,

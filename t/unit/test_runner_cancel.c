@@ -10,7 +10,7 @@
  */
 #include "runner_host.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TG_HAS_ASAN
 #define CANCELS 250
 #else
 #define CANCELS 1000

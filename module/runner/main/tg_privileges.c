@@ -8,13 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define TG_PRIVILEGES_IS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TG_PRIVILEGES_IS_ASAN 1
-#endif
-#endif
+#include "base/tg_base.h"
 
 /*
  * Drops capabilities that a service manager may have given NGINX alone, such as
@@ -52,7 +46,7 @@ tg_privileges_drop(void)
         return -1;
     }
 
-#ifdef TG_PRIVILEGES_IS_ASAN
+#ifdef TG_HAS_ASAN
     /* LeakSanitizer inspects the process from another one. */
     return 0;
 #else

@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#include "base/tg_base.h"
+
+#ifdef TG_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -45,7 +47,7 @@ tg_clone3(struct clone_args args, tg_clone_run_pt run, void *ctx)
                        "S"(sizeof(args)), [run] "r"(run), [ctx] "r"(ctx)
                      : "rcx", "r11", "memory", "cc");
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TG_HAS_ASAN
     /* Clears the state of the child's frames, which never returned. */
     __asan_unpoison_memory_region(stack, sizeof(stack));
 #endif
