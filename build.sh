@@ -38,6 +38,8 @@ TOP=$PWD
 BUILD=${TOOLGATE_BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
 SAN=
+SAN_LD=
+SAN_RUNTIME=
 TSAN=
 COVERAGE=
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
@@ -59,9 +61,9 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                docs/examples/demo.conf
   check        after a small change: build, run the unit and smoke tests, and
                lint the files that differ from main
-  test         run the whole suite: san, and at the same time plain, tsan and
-               clang; prints the seconds of each stage at the end
-  test [unit|integration|late [NAME...]] [clients|plain|san|tsan|clang]...
+  test         run the whole suite: san, and at the same time plain and tsan;
+               prints the seconds of each stage at the end
+  test [unit|integration|late [NAME...]] [clients|plain|san|tsan]...
                run these tests only:
                unit         unit tests and fuzz corpora; NAME is the beginning
                             of a test's name, such as a folder: protocol_frame
@@ -70,13 +72,12 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                late         integration, with random delays before system
                             calls; TG_LATE=N: before one of N calls (12)
                clients      MCP clients and servers from npm
-               san          unit, integration and clients, under
-                            AddressSanitizer and UBSan
+               san          unit, integration and clients, built with the
+                            other compiler: clang, or gcc if CC is clang;
+                            under AddressSanitizer and UBSan
                plain        unit, and the integration tests that say so,
                             without sanitizers
                tsan         tests with threads, under ThreadSanitizer
-               clang        build everything with the other compiler, then
-                            unit and smoke tests
   test coverage
                measure the coverage of the folders without I/O by their unit
                tests; fails below 95 % of lines or 90 % of branches
@@ -140,7 +141,8 @@ with_lock() {
 
 call_make() {
     make -f module/build/programs.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
-        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
+        SAN="$SAN" SAN_LD="$SAN_LD" TSAN="$TSAN" COVERAGE="$COVERAGE" \
+        CC="$CC" "$@"
 }
 
 make_programs() { call_make "$@" | show_progress; }
@@ -181,7 +183,8 @@ write_env() {
     local text
     text=$(printf '%s\n' "nginx_bin=$NGINX_BIN" \
         "nginx_version=$NGINX_VERSION" "stream_module=$STREAM_MODULE" \
-        "module=$BUILD/ngx_stream_toolgate_module.so" "san=$SAN")
+        "module=$BUILD/ngx_stream_toolgate_module.so" "cc=$CC" "san=$SAN" \
+        "san_ld=$SAN_LD" "san_runtime=$SAN_RUNTIME")
     [ "$text" = "$(cat "$BUILD/build.env" 2>/dev/null)" ] \
         || printf '%s\n' "$text" >"$BUILD/build.env"
 }
@@ -336,7 +339,7 @@ esac
 
 case $command in
 deps)
-    require build test lint clang
+    require build test lint san
     say "nothing is missing"
     ;;
 build)

@@ -30,12 +30,6 @@ fuzz_find_clang() {
     return 1
 }
 
-fuzz_clang_version() {
-    local version=14
-    ! command -v clang >/dev/null || version=$(clang -dumpversion)
-    say "${version%%.*}"
-}
-
 fuzz_is_libfuzzer() {
     echo 'int LLVMFuzzerTestOneInput(const char *p, long n);
           int LLVMFuzzerTestOneInput(const char *p, long n) { return 0; }' \

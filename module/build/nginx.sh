@@ -89,9 +89,8 @@ nginx_configure_args() {
 }
 
 module_cc_opt() {
-    local san="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined"
     if [ -n "$SAN" ]; then
-        say "-g1 $san -fno-sanitize-recover=all"
+        say "-g1 -O1 -fno-omit-frame-pointer $SAN -fno-sanitize-recover=all"
     else
         # What hardens it comes from `config`, for all who use that.  Nobody
         # replaces a function of the module's, so that calls may be inlined.
@@ -107,7 +106,7 @@ configure_module() {
     local ld="-Wl,--version-script=$BUILD/module.map"
     ld="$ld -Wl,-T,$TOP/module/build/call.ld"
     [ -e "$NGINX_SRC/configure" ] || configure=auto/configure
-    [ -z "$SAN" ] || ld="$ld -fsanitize=address,undefined"
+    [ -z "$SAN" ] || ld="$ld $SAN $SAN_LD"
 
     printf '{ global: ngx_modules; ngx_module_names; %s\n' \
         'ngx_module_order; local: *; };' >"$BUILD/module.map"

@@ -13,6 +13,17 @@ has_msgpack() {
     [ "${TOOLGATE_MSGPACK:-}" != no ] && has_header msgpack.h
 }
 
+clang_version() {
+    local version=14
+    ! command -v clang >/dev/null || version=$(clang -dumpversion)
+    say "${version%%.*}"
+}
+
+# Prints the path of AddressSanitizer as a shared library, or only a name.
+clang_asan_runtime() {
+    clang -print-file-name="libclang_rt.asan-$(uname -m).so" 2>/dev/null || :
+}
+
 # The server, which Debian keeps out of PATH.
 has_postgres() {
     local file
@@ -27,7 +38,7 @@ nginx_has_dynamic_stream() {
     return 1
 }
 
-# Prints the packages that are missing for: build, test, bench, clang, fuzz or
+# Prints the packages that are missing for: build, test, bench, san, fuzz or
 # lint.
 missing_for() {
     local header package program
@@ -99,8 +110,9 @@ pyflakes3 pyflakes3
 shellcheck shellcheck
 END
         ;;
-    clang)
-        command -v clang >/dev/null || say clang
+    san)
+        [[ $CC = *clang* ]] || [ -e "$(clang_asan_runtime)" ] \
+            || say "clang libclang-rt-$(clang_version)-dev"
         ;;
     bench)
         # What validation is compared with, and what that is written in.
@@ -112,7 +124,7 @@ END
         ;;
     fuzz)
         # Where clang is but libFuzzer is not, its version is in the name.
-        fuzz_find_clang || say "clang libclang-rt-$(fuzz_clang_version)-dev"
+        fuzz_find_clang || say "clang libclang-rt-$(clang_version)-dev"
         ;;
     lint)
         command -v clang-format >/dev/null || say clang-format

@@ -1,7 +1,7 @@
 # The companions, libcore.a and the unit tests.  ./build.sh drives it; the
 # NGINX module itself is built by NGINX's own makefile from `config`.
 #
-#   make -f module/build/programs.mk B=build [SAN=1|TSAN=1] all|unit|replay
+#   make -f module/build/programs.mk B=build [SAN=…|TSAN=1] all|unit|replay
 #   make -f module/build/programs.mk B=build/fuzz FUZZ=1 CC=clang replay
 #
 # The second builds the fuzz targets for libFuzzer; else they are programs
@@ -23,10 +23,9 @@ WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wvla -Wundef \
 	-Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wformat-nonliteral
 
-ifeq ($(SAN),1)
-OPT := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=all
-LDOPT := -fsanitize=address,undefined
+ifneq ($(SAN),)
+OPT := -O1 -g1 -fno-omit-frame-pointer $(SAN) -fno-sanitize-recover=all
+LDOPT := $(SAN) $(SAN_LD)
 else ifeq ($(TSAN),1)
 OPT := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 LDOPT := -fsanitize=thread

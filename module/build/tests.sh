@@ -1,6 +1,25 @@
 # Running the tests; sourced by build.sh.
 
-test_san_env() {
+# use_sanitizers: sets CC to the other compiler, because each must accept what
+# the other one does; SAN and SAN_LD to its options and those of the linker; and
+# SAN_RUNTIME to the libraries that programs without sanitizers must preload.
+use_sanitizers() {
+    SAN=-fsanitize=address,undefined
+    case $CC in
+    *clang*)
+        CC=gcc
+        SAN_RUNTIME=$($CC -print-file-name=libasan.so)
+        SAN_RUNTIME+=:$($CC -print-file-name=libubsan.so)
+        ;;
+    *)
+        CC=clang
+        # As gcc: NGINX and the module must have one runtime.
+        SAN+=" -shared-libasan"
+        SAN_RUNTIME=$(clang_asan_runtime)
+        # Clang's checks of globals need the module's own ngx_modules.
+        SAN_LD=-Wl,-Bsymbolic,-rpath,${SAN_RUNTIME%/*}
+        ;;
+    esac
     export ASAN_OPTIONS="halt_on_error=1:exitcode=99"
     export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 }
@@ -155,8 +174,7 @@ test_clients() {
 
 test_san() {
     BUILD=$BUILD/san
-    SAN=1
-    test_san_env
+    use_sanitizers
     local files
     stage build with_lock build_all
     test_unit
@@ -203,15 +221,6 @@ test_tsan() {
         t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
 }
 
-# What gcc accepts, clang must, and the other way round.
-test_clang() {
-    case $CC in *clang*) CC=gcc ;; *) CC=clang ;; esac
-    BUILD=$BUILD/other
-    stage build with_lock build_all
-    test_unit
-    stage "integration tests" prove_files "${SMOKE[@]}"
-}
-
 # What waits for events passes, however late everybody is.
 test_late() {
     export LD_PRELOAD=$BUILD/faults/tg_late.so
@@ -233,7 +242,7 @@ test_coverage() {
         module/rule module/spec
 }
 
-TEST_KINDS=(unit integration clients plain san tsan clang late coverage check)
+TEST_KINDS=(unit integration clients plain san tsan late coverage check)
 
 # stage NAME COMMAND...: runs it and adds its times to those that the run ends
 # with.
@@ -279,13 +288,13 @@ run_tests() {
         fi
     done
     require build test
-    [[ " $* " != *" clang "* ]] || require clang
+    [[ " $* " != *" san "* ]] || require san
     [[ " $* " != *" check "* ]] || require lint
     find_nginx
     mkdir -p "$BUILD"
     # Some build their own, or only what they need.
     case "$*" in
-    san | tsan | clang | "tsan clang" | coverage | unit\ ?*) ;;
+    san | tsan | coverage | unit\ ?*) ;;
     *) KIND=$1 stage build with_lock build_all ;;
     esac
     for what in "${kinds[@]}"; do
@@ -309,7 +318,7 @@ suite_part() {
 # their time.
 run_suite() {
     local status=0 part
-    require build test clang
+    require build test san
     check_paths
     mkdir -p "$BUILD"
     # Both parts share them, and the last one has all; see prove.pl.
@@ -319,7 +328,7 @@ run_suite() {
     exec 8<>"$BUILD/slots"
     printf '%*s' "$TEST_SLOTS" '' | tr ' ' '\n' >&8
     export -f suite_part
-    printf '%s\n' san "plain tsan clang" \
+    printf '%s\n' san "plain tsan" \
         | xargs -P 2 -I {} bash -o pipefail -c 'suite_part "$1"' suite {} \
         || status=1
     sed -n 's/^[a-z]*: \(stage: \)/\1/p' "$BUILD"/suite.*

@@ -19,7 +19,7 @@ my %env = (
 );
 if ($BUILD_ENV{san}) {
     # Python itself is built without.
-    chomp($env{LD_PRELOAD} = `gcc -print-file-name=libasan.so`);
+    $env{LD_PRELOAD} = join ':', sanitizers();
 }
 system('cp', '-r', "$top/docs/examples/python", $dir) == 0 or die 'cp';
 my @python = 'python3';

@@ -18,8 +18,7 @@ is $status, 0, 'the header is where install puts it';
 sub shell {
     my ($line) = @_;
     # The sanitizers check these libraries, too.
-    $line =~ s/^gcc /gcc -fsanitize=address,undefined /
-        if $BUILD_ENV{san};
+    $line =~ s/^gcc /$BUILD_ENV{cc} $BUILD_ENV{san} / if $BUILD_ENV{san};
     my ($status, $out, $err) = run_command({
             cwd     => "$dir/lib",
             timeout => 300,

@@ -163,7 +163,7 @@ my $can = 'can_install() { true; };';
 my $cannot = 'can_install() { false; };';
 ($status, $out) = packages("$can require build");
 like $out, qr/^apt: libmsgpack-dev$/m, 'a build gets what traces need';
-($status, $out) = packages("$can require build test lint clang");
+($status, $out) = packages("$can require build test lint san");
 like $out, qr/^apt: .*\blibmsgpack-dev\b/m, 'deps, too';
 ($status, $out) = packages("$cannot require build; say goes on");
 is "$status $out", "0 goes on\n", 'a build continues without it';

@@ -4,13 +4,15 @@
 # interface is detected.
 
 use Toolgate::Test;
+use File::Basename qw(dirname);
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $top = Toolgate::Test::top();
 my $build = Toolgate::Test::build_dir();
-my $san = $BUILD_ENV{san} ? '-fsanitize=address,undefined' : '';
+my $cc = "$BUILD_ENV{cc} $BUILD_ENV{san}";
+my $libraries = join ':', "$dir/usr/lib", map { dirname($_) } sanitizers();
 
 # --- installed ---
 
@@ -36,7 +38,7 @@ sub shell {
             timeout => 300,
             env     => {
                 PKG_CONFIG_PATH => "$dir/usr/lib/pkgconfig",
-                LD_LIBRARY_PATH => "$dir/usr/lib",
+                LD_LIBRARY_PATH => $libraries,
                 %env,
             },
         },
@@ -115,7 +117,7 @@ sub example {
     is shell($line), '', "$what: is built without a warning" or return;
     my $host = $tg->spawn({
         env => {
-            LD_LIBRARY_PATH => "$dir/usr/lib",
+            LD_LIBRARY_PATH => $libraries,
             PATH            => "$dir/usr/bin:$ENV{PATH}",
             XDG_RUNTIME_DIR => undef,
             TMPDIR          => $dir,
@@ -133,7 +135,7 @@ for my $name (sort keys %play) {
     $line =~ s/^ \* +//mg;
     like $line, qr/\Q$name\E\.c /, "$name: one line";
     like $line, qr/pkg-config --cflags --libs toolgate/, 'with pkg-config';
-    $line =~ s/^cc /gcc -Wall -Wextra -Wno-unused-parameter -Werror $san /;
+    $line =~ s/^cc /$cc -Wall -Wextra -Wno-unused-parameter -Werror /;
     example($name, $line, $name);
     unlike shell("readelf -d $name"), qr/R(?:UN)?PATH/, "$name: as is usual";
     (my $static = $line) =~ s{\$\(pkg-config .*}

@@ -15,9 +15,9 @@ sub build {
     my ($class, $source, $object, @flags) = @_;
     $source = "$TOP/$source" if $source !~ m{^/};
     # Errors in a library are detected as well.
-    push @flags, '-fsanitize=address,undefined' if $BUILD_ENV{san};
+    push @flags, split / /, $BUILD_ENV{san};
     my ($status, $out, $err) = run_command({ timeout => 300 },
-        $ENV{CC} // 'gcc', qw(-std=gnu11 -Wall -Wextra -Werror -shared -fPIC
+        $BUILD_ENV{cc}, qw(-std=gnu11 -Wall -Wextra -Werror -shared -fPIC
             -O2 -g -pthread),
         @flags, "-I$TOP/module/api", '-o', $object, $source);
     croak "$source: $out$err" if $status;

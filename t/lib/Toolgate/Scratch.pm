@@ -67,13 +67,14 @@ sub _compiler {
     print $fh $compiler;
     close $fh or croak "$dir/cc: $!";
     chmod 0755, "$dir/cc";
-    my $san = '-fsanitize=address,undefined';
+    my ($san, $ld) = @BUILD_ENV{qw(san san_ld)};
     return (
         CC       => "$dir/cc",
-        COMPILER => $ENV{CC} // 'gcc',
+        COMPILER => $BUILD_ENV{cc},
         OBJECTS  => $dir,
-        $BUILD_ENV{san}
-        ? (CFLAGS => "-O1 $san -fno-sanitize-recover=all", LDFLAGS => $san)
+        $san
+        ? (CFLAGS => "-O1 $san -fno-sanitize-recover=all",
+            LDFLAGS => "$san $ld")
         : (),
     );
 }

@@ -54,16 +54,8 @@ sub parent_of {
     return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
 }
 
-# Libraries to preload into a program without a sanitizer.
-my @sanitizers;
-
-sub sanitizers {
-    return if !$BUILD_ENV{san};
-    @sanitizers = map { chomp(my $so = `gcc -print-file-name=$_`); $so }
-        qw(libasan.so libubsan.so)
-        if !@sanitizers;
-    return @sanitizers;
-}
+# Returns the libraries to preload into a program without sanitizers.
+sub sanitizers { return split /:/, $BUILD_ENV{san_runtime} }
 
 # Returns directives of nginx.conf that preload t/faults/NAME.c into its runner,
 # with further variables.
