@@ -15,6 +15,8 @@ use_sanitizers() {
         CC=clang
         # As gcc: NGINX and the module must have one runtime.
         SAN+=" -shared-libasan"
+        # One constructor registers the globals of all files.
+        SAN+=" -fsanitize-address-globals-dead-stripping -fdata-sections"
         SAN_RUNTIME=$(clang_asan_runtime)
         # Clang's checks of globals need the module's own ngx_modules.
         SAN_LD=-Wl,-Bsymbolic,-rpath,${SAN_RUNTIME%/*}
