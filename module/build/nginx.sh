@@ -103,10 +103,11 @@ module_cc_opt() {
 # source tree, which may be read-only or somebody's, as it was.
 configure_module() {
     local dir=$BUILD/nginx configure=configure stamp want
-    local ld="-Wl,--version-script=$BUILD/module.map"
+    local ld="-Wl,--version-script=$BUILD/module.map" core=
     ld="$ld -Wl,-T,$TOP/module/build/call.ld"
     [ -e "$NGINX_SRC/configure" ] || configure=auto/configure
-    [ -z "$SAN" ] || ld="$ld $SAN $SAN_LD"
+    # Under sanitizers, the objects of the programs are good enough.
+    [ -z "$SAN" ] || ld="$ld $SAN $SAN_LD" core=$BUILD/libcore.a
 
     printf '{ global: ngx_modules; ngx_module_names; %s\n' \
         'ngx_module_order; local: *; };' >"$BUILD/module.map"
@@ -136,7 +137,8 @@ configure_module() {
     # The C files' own dependency files replace ADDON_DEPS below, which would
     # rebuild everything for every header.
     # shellcheck disable=SC2046
-    if ! (cd "$dir" && "./$configure" --builddir=objs --with-cc="$CC" \
+    if ! (cd "$dir" && TOOLGATE_CORE=$core \
+        "./$configure" --builddir=objs --with-cc="$CC" \
         $(nginx_configure_args) --with-stream \
         --with-cc-opt="$(module_cc_opt) -Wextra -Wno-unused-parameter \
             -MMD -MP ${CFLAGS:-}" \
@@ -157,8 +159,10 @@ make_module() {
 build_module() {
     local so=ngx_stream_toolgate_module.so undefined
     configure_module
-    printf -- '-include $(wildcard objs/addon/*/*.d objs/*_modules.d)\n' \
-        >"$BUILD/nginx/deps.mk"
+    {
+        say '-include $(wildcard objs/addon/*/*.d objs/*_modules.d)'
+        [ -z "$SAN" ] || say "objs/$so: $BUILD/libcore.a"
+    } >"$BUILD/nginx/deps.mk"
     make_module | show_progress NGINX
     # The dynamic linker would find these out only in front of the user.
     undefined=$(nm -D --undefined-only "$BUILD/nginx/objs/$so" \
