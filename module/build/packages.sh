@@ -111,8 +111,11 @@ shellcheck shellcheck
 END
         ;;
     san)
-        [[ $CC = *clang* ]] || [ -e "$(clang_asan_runtime)" ] \
-            || say "clang libclang-rt-$(clang_version)-dev"
+        if [[ $CC = *clang* ]]; then
+            command -v gcc >/dev/null || say gcc
+        elif ! [ -e "$(clang_asan_runtime)" ]; then
+            say "clang libclang-rt-$(clang_version)-dev"
+        fi
         ;;
     bench)
         # What validation is compared with, and what that is written in.
