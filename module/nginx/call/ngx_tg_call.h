@@ -120,8 +120,8 @@ const char *ngx_tg_call_append_value(ngx_tg_call_t *call, tg_buf_t *buf,
 
 /*
  * Defers a call and starts its job in the server's runner. Closes and frees
- * params. Ends the call at once with `failure` if mistake is not NULL, or if
- * the request cannot be sent.
+ * params. Ends the call at once if mistake is not NULL, with `failure`, or if
+ * memory is exhausted or the request cannot be sent.
  */
 void ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method,
                               tg_buf_t *params, tg_failure_t failure,

@@ -554,10 +554,16 @@ ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_buf_t *params,
 {
     tg_buf_append_char(params, '}');
 
+    if (mistake == NULL && tg_buf_has_failed(params)) {
+        mistake = TG_TEXT_NO_MEMORY;
+    }
+
     if (mistake != NULL) {
+        if (ngx_strcmp(mistake, TG_TEXT_NO_MEMORY) == 0) {
+            failure = TG_FAILURE_INTERNAL;
+        }
+
         ngx_tg_call_fail(call, failure, mistake);
-    } else if (tg_buf_has_failed(params)) {
-        ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
     } else if (ngx_tg_call_defer(call) == NGX_OK) {
         if (call->priv->is_repeatable) {
             ngx_tg_call_save_task_params(call, tg_buf_view(params));

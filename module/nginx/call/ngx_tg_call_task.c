@@ -86,8 +86,13 @@ ngx_tg_call_start_task(ngx_tg_call_t *call, tg_str_t arguments, tg_buf_t *job)
                                     : ",\"params\":{\"has_tools\":false");
     tg_json_add_compact(&params, "arguments", arguments);
     tg_buf_append_char(job, '}');
-    tg_json_add_compact(&params, "job", tg_buf_view(job));
-    params.failed |= tg_buf_has_failed(job);
+
+    if (tg_buf_has_failed(job)) {
+        params.failed = 1;
+    } else {
+        tg_json_add_compact(&params, "job", tg_buf_view(job));
+    }
+
     tg_buf_deinit(job);
     tg_buf_append_char(&params, '}');
 
