@@ -16,6 +16,7 @@
 /* The version of the whole product: of the NGINX module and all programs. */
 #define TG_VERSION "0.1.0"
 
+/* TG_HAS_ASAN: built with AddressSanitizer, by gcc or clang. */
 #if defined(__SANITIZE_ADDRESS__)
 #define TG_HAS_ASAN 1
 #elif defined(__has_feature)
@@ -203,7 +204,7 @@ int tg_str_has_prefix(tg_str_t str, const char *prefix);
 int tg_str_eq_nocase(tg_str_t a, tg_str_t b);
 int tg_str_has_prefix_nocase(tg_str_t str, tg_str_t prefix);
 
-/* Checks whether a text has only ASCII letters, digits and others. */
+/* Checks for a text, maybe empty, of ASCII letters, digits and `others`. */
 int tg_str_is_word(tg_str_t str, const char *others);
 
 /* Returns the offset of the first character that is in set, or the length. */

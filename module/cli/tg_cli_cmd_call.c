@@ -3,6 +3,7 @@
 #include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
+#include "protocol/tg_outcome.h"
 #include "protocol/tg_rpc.h"
 
 typedef struct {

@@ -5,6 +5,7 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
+#include "protocol/tg_outcome.h"
 
 #include <errno.h>
 

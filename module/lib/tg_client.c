@@ -67,6 +67,10 @@ static const tg_option_t tg_client_options[] = {
     { NULL, NULL, 0, 0, 0 },
 };
 
+_Static_assert(sizeof(tg_client_options) / sizeof(tg_client_options[0])
+                   <= TG_OPTIONS_MAX + 1,
+               "raise TG_OPTIONS_MAX");
+
 /* Acquires the lock, or returns TOOLGATE_ERR_STATE if the client is open. */
 static int
 tg_client_lock_if_closed(const toolgate_client_t *client)

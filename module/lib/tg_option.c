@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-/* Maximum number of options of an object. */
-#define TG_OPTIONS_MAX 16
 /* Largest time in ms: ten years; a longer one is an error. */
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 

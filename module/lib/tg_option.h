@@ -22,6 +22,9 @@ int tg_option_parse_size(const char *option, const char *text, uint64_t least,
 int tg_option_parse_word(const char *option, const char *text,
                          const char *const *words, int *value);
 
+/* Maximum number of options of an object. */
+#define TG_OPTIONS_MAX 16
+
 /* An option of an object. */
 typedef struct tg_option_s tg_option_t;
 

@@ -133,6 +133,10 @@ static const tg_option_t tg_server_options[] = {
     { NULL, NULL, 0, 0, 0 },
 };
 
+_Static_assert(sizeof(tg_server_options) / sizeof(tg_server_options[0])
+                   <= TG_OPTIONS_MAX + 1,
+               "raise TG_OPTIONS_MAX");
+
 int
 tg_server_check_process(const toolgate_server_t *server)
 {

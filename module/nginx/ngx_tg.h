@@ -284,12 +284,12 @@ struct ngx_tg_srv_conf_s {
 };
 
 extern ngx_module_t ngx_stream_toolgate_module;
+extern ngx_module_t ngx_tg_listener_module;
 
-/* NULL without a stream block. */
+/* Returns NULL without a stream block. */
 #define ngx_tg_cycle_get_main_conf(cycle)                                      \
     ((ngx_tg_main_conf_t *) ngx_stream_cycle_get_module_main_conf(             \
         cycle, ngx_stream_toolgate_module))
-extern ngx_module_t ngx_tg_listener_module;
 
 /* --- directives --- */
 

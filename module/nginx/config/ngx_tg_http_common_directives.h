@@ -26,10 +26,10 @@ const char *ngx_tg_header_name_check(const ngx_str_t *name);
 char *ngx_tg_conf_read_header_file(ngx_conf_t *cf, ngx_str_t *path,
                                    ngx_str_t *text);
 
-/* Handles `ca_file PATH`: sets a ngx_str_t to the full path. */
+/* Handles `ca_file PATH`: sets an ngx_str_t of conf to the full path. */
 char *ngx_tg_conf_set_ca_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* Handles `proxy URL`: sets a ngx_str_t. */
+/* Handles `proxy URL`: sets an ngx_str_t of conf. */
 char *ngx_tg_conf_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /*

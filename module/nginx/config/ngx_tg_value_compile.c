@@ -269,7 +269,7 @@ ngx_tg_value_compile_new(ngx_conf_t *cf, ngx_str_t *text)
 
 /* --- unknown variables --- */
 
-/* Compares names of variables without case, as NGINX does. */
+/* Checks whether a variable exists. NGINX ignores case in names. */
 static ngx_uint_t
 ngx_tg_is_variable_defined(ngx_stream_core_main_conf_t *cmcf, tg_str_t name)
 {

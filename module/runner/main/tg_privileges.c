@@ -1,14 +1,14 @@
 /* Drops capabilities, and keeps programs from gaining privileges. */
 #include "runner/main/tg_privileges.h"
 
+#include "base/tg_base.h"
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/tg_base.h"
 
 /*
  * Drops capabilities that a service manager may have given NGINX alone, such as

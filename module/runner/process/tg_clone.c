@@ -1,6 +1,8 @@
 /* Creation of a child process with clone3(), or vfork() as a fallback. */
 #include "runner/process/tg_clone.h"
 
+#include "base/tg_base.h"
+
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -8,8 +10,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/tg_base.h"
 
 #ifdef TG_HAS_ASAN
 #include <sanitizer/asan_interface.h>

@@ -103,8 +103,9 @@ typedef enum {
     TG_STORE_FINISH,
 
     /*
-     * Ends an attempt of the running task `id` like TG_STORE_FINISH. `state`
-     * becomes queued, failed or cancelled.
+     * Ends an attempt of the running task `id` at `now` with pid, error and
+     * output. Sets `state` to queued, failed or cancelled. TG_END: the task is
+     * not running.
      */
     TG_STORE_INTERRUPT,
 
