@@ -76,7 +76,7 @@ my $tools = slurp("$dir/tools.conf");
 open my $fh, '>>', "$dir/tools.conf" or die $!;
 print $fh qq{tool another { description "New."; return "here"; }\n};
 close $fh;
-my ($reload) = $text =~ /, then\n(\s+.+)/;
+my ($reload) = $text =~ /, then run\n(\s+.+)/;
 cmp_ok length $reload, '<=', 100, 'the printed reload is short';
 my %other = (map({ $_ => undef } keys %env), PATH => '/usr/bin:/bin');
 ($status) =
