@@ -161,6 +161,8 @@ HELP_TEST(storm, "a copy made at any time opens and has all acknowledged tasks")
             last = test_acknowledged(fds[0], last);
         }
 
+        /* Each time at another moment after a commit. */
+        (void) usleep((useconds_t) (i * 997 % 20000));
         kill(pid, SIGSTOP);
         CU_ASSERT(waitpid(pid, &status, WUNTRACED) == pid);
         CU_ASSERT_FATAL(WIFSTOPPED(status));
