@@ -71,7 +71,18 @@ sub processes {
     return \%found;
 }
 
+# Reads until two reads agree: the kernel may leave some out while others exit.
 sub children {
+    my ($pid) = @_;
+    my ($pids, $last) = ('none');
+    do {
+        $last = $pids;
+        $pids = join ' ', read_children($pid);
+    } until $pids eq $last;
+    return split ' ', $pids;
+}
+
+sub read_children {
     my ($pid) = @_;
     opendir my $dir, "/proc/$pid/task" or return;
     return map { split ' ', slurp("/proc/$pid/task/$_/children") // '' }

@@ -565,8 +565,12 @@ sub wind_up {
 sub end_processes {
     my (@wrong, %asked);
     my $deadline = time + $END_TIME * ($BUILD_ENV{san} ? 3 : 1);
-    my $left;
-    while (%{ $left = Toolgate::Guard::processes() } && time < $deadline) {
+    # Two empty looks: processes may change parents during one.
+    my ($left, $empty) = ({}, 0);
+    while ($empty < 2 && time < $deadline) {
+        $left = Toolgate::Guard::processes();
+        $empty = %$left ? 0 : $empty + 1;
+        next if $empty;
         # One may have been starting when the workers ended.
         kill TERM => $_
             for grep { is_runner($_) && !$asked{$_}++ } keys %$left;
