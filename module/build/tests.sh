@@ -182,13 +182,14 @@ test_san() {
     test_unit
     install_clients
     mapfile -t files < <(integration_tests -L only)
-    stage "integration tests and clients" run_prove "${files[@]}" t/clients/*.t
+    stage "integration tests and clients" run_prove "${files[@]}"
 }
 
 # integration_tests -l|-L WORD: prints those with, or without, the option
-# plain_WORD of Toolgate::Test.  What is not plain_only runs under sanitizers.
+# plain_WORD of Toolgate::Test, and so those of clients.  What is not plain_only
+# runs under sanitizers.
 integration_tests() {
-    grep "$1E" "^[^#]*\<plain_($2)\> *=>" t/integration/*.t
+    grep "$1E" "^[^#]*\<plain_($2)\> *=>" t/integration/*.t t/clients/*.t
 }
 
 # The quick answer after a change.

@@ -2,7 +2,7 @@
 # libtoolgate from Python: the package of docs/examples, copied as a user
 # would; its example with an agent; all that library.py tries; its types.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'Python preloads the sanitizers';
 use JSON::PP qw(decode_json);
 
 my $tg = Toolgate::Test->new;

@@ -3,7 +3,7 @@
 # with pkg-config and with the archive; the exports; and a change of the
 # interface is detected.
 
-use Toolgate::Test;
+use Toolgate::Test plain_too => 'sanitizers add libraries to a link';
 use File::Basename qw(dirname);
 use JSON::PP qw(decode_json);
 
