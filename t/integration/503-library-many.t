@@ -20,8 +20,9 @@ END
 my ($worker) = $tg->worker_pids;
 
 my $client = $tg->connect;
-# Sanitizers find at once what is wrong; only memory needs many calls.
-my %calls = $is_san ? (echo => 2_000, race => 2_000)
+# Except races, sanitizers find at once what is wrong; only memory needs many
+# calls.
+my %calls = $is_san ? (echo => 2_000, race => 10_000)
     : (echo => 80_000, race => 20_000);
 calls($client, $_, $calls{$_} / 10) for sort keys %calls;
 

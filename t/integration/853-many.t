@@ -12,7 +12,7 @@ my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 1_000 : 30_000);
 my $warm_up = $is_san ? 300 : 5_000;
 # Programs take a hundred times as long, and servers in Perl ten times.
 my %calls = $ENV{TOOLGATE_TEST_CALLS} ? ()
-    : (exec => $calls / 20, url_echo => $calls / 10);
+    : (exec => $is_san ? 100 : 1_500, url_echo => $calls / 10);
 my $there = Toolgate::Test->new(workers => 1);
 $there->conf(<<'END')->start;
 tool echo { description "Says it."; return $tool_arg_key; }
