@@ -71,6 +71,8 @@ my $hold = hold();
 for my $round (1 .. 5) {
     $tg->reload(body());
     is runner_of($tg->connect), $runner, "reload $round: the same runner";
+    cmp_ok $hold->rpc('status')->{result}{connections}, '>', 1,
+        "reload $round: a worker is connected, too";
 }
 $tg->reload("tool_state_dir $state;\ntool none { return 1; }");
 is text_of($tg->connect->call_tool('none')), 1, 'a config without programs';
