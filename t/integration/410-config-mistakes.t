@@ -529,7 +529,7 @@ sub check {
     my ($name, $pattern, $body, %option) = @_;
     my $dir = $tg->dir;
     $pattern =~ s/%%DIR%%/$dir/;
-    conf_fails($tg, $body, $pattern, $name, %option);
+    conf_fails_at($tg, $body, $pattern, $name, %option);
 }
 
 # Files that nginx -t itself writes.

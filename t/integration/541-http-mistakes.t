@@ -111,7 +111,7 @@ my @mistakes = (
 for my $case (@mistakes) {
     my ($tool, $pattern) = @$case;
     my $body = "tool a {\n $tool" . ($tool =~ /\} #!/ ? '' : "\n}");
-    my $out = conf_fails($tg, $body, $pattern);
+    my $out = conf_fails_at($tg, $body, $pattern);
     unlike $out, qr/abc/, "no secret in the message" if $tool =~ /file=/;
 }
 

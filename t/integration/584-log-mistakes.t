@@ -33,7 +33,8 @@ my %log = (
         qr/is already used with another "buffer"/,
 );
 for my $text (sort keys %log) {
-    conf_fails($tg, "tool_log $text; #!\ntool a { return 1; }", $log{$text});
+    conf_fails_at($tg, "tool_log $text; #!\ntool a { return 1; }",
+        $log{$text});
 }
 
 my %format = (

@@ -114,7 +114,7 @@ $tg->file('conf.d/maps.conf',
 for my $case (@code) {
     my ($line, $name, $remedy) = @$case;
     my $said = qr/"exec" puts the caller's "[^"]+" into code that "(?:$name)"/;
-    conf_fails($tg,
+    conf_fails_at($tg,
         "tool a {\n description d;\n exec " . in_dir($line) . "; #!\n}",
         [ qr/\[emerg\].*$said runs/, $remedy ], $line, stream => $stream);
 }

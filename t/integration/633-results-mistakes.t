@@ -140,7 +140,7 @@ for ("tool a { exec true; preview 2m; }",
 
 for my $mistake (@mistakes) {
     my ($name, $pattern, $body) = @$mistake;
-    conf_fails($tg, $body, $pattern, $name);
+    conf_fails_at($tg, $body, $pattern, $name);
 }
 
 done_testing;

@@ -18,7 +18,7 @@ for my $directive (qw(allow deny tool_allow tool_deny)) {
             ? "$directive uid=$user $rule; #!\ntool a { return hi; }"
             : "tool a {\n $directive uid=$user $rule; #!\n return hi;\n}";
         my $shown = $rule =~ tr/"//dr;
-        conf_fails($tg, $body,
+        conf_fails_at($tg, $body,
             qr/invalid rule "\Q$shown\E" in "$directive"; $advice.* exists in /,
             "$directive $rule");
     }

@@ -16,14 +16,14 @@ for my $directive (qw(rate tool_rate)) {
         my $body = $directive =~ /^tool/
             ? "$directive $value; #!\ntool a { return hi; }"
             : "tool a {\n $directive $value; #!\n return hi;\n}";
-        conf_fails($tg, $body, [
+        conf_fails_at($tg, $body, [
             qr/invalid "$directive"; write a rate per second or minute,/,
             qr{"$directive 10r/s burst=5" or "$directive 30r/m"},
             qr{"dry_run" and "log_level=" with info, notice, warn or},
         ]);
     }
     my $twice = "$directive 1r/s;\n$directive 2r/s; #!\n";
-    conf_fails(
+    conf_fails_at(
         $tg,
         $directive =~ /^tool/
         ? "$twice tool a { return hi; }"

@@ -26,7 +26,7 @@ my %mistakes = (
     "off;\ntool_trace x.trace" => qr/is duplicate; a trace is written to one/,
 );
 for my $text (sort keys %mistakes) {
-    conf_fails($tg, "tool_trace $text; #!\ntool a { return 1; }",
+    conf_fails_at($tg, "tool_trace $text; #!\ntool a { return 1; }",
         $mistakes{$text});
 }
 

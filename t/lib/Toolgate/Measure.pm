@@ -11,8 +11,8 @@ use Exporter qw(import);
 use Toolgate::Util;
 
 our @EXPORT =
-    qw(client_of conf_fails end_process fd_count files_below master_fds
-    memory_below mode_of rss_kb stopped text_of upgrade_nginx);
+    qw(client_of conf_fails conf_fails_at end_process fd_count files_below
+    master_fds memory_below mode_of rss_kb stopped text_of upgrade_nginx);
 
 # Returns everything below a folder, as { path => unchangeable properties },
 # except paths that match $without.
@@ -144,6 +144,12 @@ sub conf_fails {
             qr{ in \Q$tg->{dir}\E/test\.conf:$line$}, "$name: the line");
     }
     return $out;
+}
+
+# The same for a body that must have a "#!".
+sub conf_fails_at {
+    die "no #! in $_[1]\n" if index($_[1], '#!') < 0;
+    goto &conf_fails;
 }
 
 1;
