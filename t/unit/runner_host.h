@@ -576,17 +576,19 @@ host_is_file(void *ctx)
 }
 
 /*
- * Eight processes that ignore SIGTERM, fork all the time, at full speed before
- * the grace time is over, and each create a session; they exit before their
- * zombies use up all process ids. %s: a first command of the main process, a
- * file that all lock, and a file that says that they have started.
+ * Eight processes that ignore SIGTERM, fork all the time: slowly first, at full
+ * speed from 0.2 s before the grace time ends, when the lock has content; and
+ * each create a session; they exit before their zombies use up all process ids.
+ * %s: what the main process does first at SIGTERM, a file that all lock, and a
+ * file that says that they have started.
  */
 #define HOST_BOMB                                                              \
-    "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \
-    "$fast = (POSIX::times)[0] + 1.8 * sysconf(_SC_CLK_TCK); "                 \
-    "for (1 .. 8) { next if fork; $SIG{TERM} = q(IGNORE); "                    \
+    "exec perl -MPOSIX -e '$SIG{TERM} = q(IGNORE); "                           \
+    "sub end { $SIG{TERM} = q(IGNORE); %s; select undef, undef, undef, 1.8; "  \
+    "syswrite F, 1; sleep 1000 } open F, q(>), q(%s); flock F, 2; "            \
+    "for (1 .. 8) { next if fork; "                                            \
     "for ($n = 600; $n > 0;) { setsid; _exit 0 if fork; "                      \
-    "if ((POSIX::times)[0] < $fast) { select undef, undef, undef, 0.02 } "     \
-    "else { $n-- } } _exit 0 } open G, q(>), q(%s); sleep 1000'"
+    "if (-s F) { $n-- } else { select undef, undef, undef, 0.02 } } "          \
+    "_exit 0 } $SIG{TERM} = \\&end; open G, q(>), q(%s); sleep 1000'"
 
 #endif

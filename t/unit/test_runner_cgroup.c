@@ -323,7 +323,7 @@ HELP_TEST(bomb, "bomb")
 
     snprintf(path, sizeof(path), "%s/bomb", help_dir);
     snprintf(up, sizeof(up), "%s/up", help_dir);
-    snprintf(text, sizeof(text), HOST_BOMB, "", path, up);
+    snprintf(text, sizeof(text), HOST_BOMB, "fork and _exit 0", path, up);
     id = host_send(host_sh(text, ""));
     CU_ASSERT(host_until(host_is_file, up));
     (void) unlink(up);
