@@ -6,7 +6,7 @@ use Toolgate::Test;
 
 use Time::HiRes qw(lstat);
 
-my $rounds = 12;
+my $rounds = 25;
 my $tg = Toolgate::Test->new(workers => 1);
 my $socket = $tg->socket_path;
 my $tool = 'tool hi { return hi; }';

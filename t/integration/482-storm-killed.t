@@ -9,7 +9,7 @@ use Time::HiRes qw(usleep);
 
 use constant CLIENTS => 20;
 
-my $rounds = 18;
+my $rounds = 30;
 my $tg = Toolgate::Test->new;
 $tg->allow_log(qr/exited on signal 9/);
 

@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # A storm of reloads with clients of all dialects: the log of calls, the
 # counters and the clients agree, to the call. TOOLGATE_LOG_RELOADS: number of
-# reloads (20); TOOLGATE_LOG_CALLS: minimum number of calls.
+# reloads (40); TOOLGATE_LOG_CALLS: minimum number of calls.
 
 use Toolgate::Test qw(Status Storm),
     timeout => $ENV{TOOLGATE_LOG_CALLS} ? 14_400 : 600;
 
 use constant CLIENTS => 30;
 
-my $reloads = $ENV{TOOLGATE_LOG_RELOADS} // 20;
+my $reloads = $ENV{TOOLGATE_LOG_RELOADS} // 40;
 my $calls = $ENV{TOOLGATE_LOG_CALLS} // 500;
 my $tg = Toolgate::Test->new;
 # Calls that read the counters do not count.
