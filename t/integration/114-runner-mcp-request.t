@@ -61,7 +61,7 @@ $id = ask('conn:1', {}, 'elicitation/create');
 $ask = $c->notification('ask')->{params};
 $c->notify('$/cancelRequest', { id => $id });
 is told($c, $ask, result => {})->{error}{code}, -32602,
-    'no client waits for the response to a cancelled call';
+    'no call waits for this answer any more';
 $id = ask('conn:1', {}, 'elicitation/create');
 $ask = $c->notification('ask')->{params};
 my $dies = call($c, $key, 'die', instance => 'conn:1');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# A runner that cannot listen: calls that need it fail at once with the reason,
-# with at most one start each; the log has it once; the next call works when the
-# cause is removed.
+# A runner that cannot listen: calls that need it fail with the reason, with at
+# most one start each; the log has it once; the next call works when the cause
+# is removed.
 
 use Toolgate::Test;
 

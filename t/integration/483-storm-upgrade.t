@@ -81,7 +81,7 @@ for my $round (1 .. $rounds) {
     $storm->until(sub { !$storm->is_read_by_old }, 'the old workers');
     $storm->serves;
     $storm->pass(0.2);
-    is scalar($storm->clients), CLIENTS, "return $round: nobody is lost";
+    is scalar($storm->clients), CLIENTS, "return $round: no client is lost";
     $storm->returns($old_generation);
     # At once: sessions wait until the former workers are ready.
     kill HUP => $master;

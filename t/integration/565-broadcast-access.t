@@ -58,7 +58,7 @@ my $client = $tg->connect;
 $client->request('subscriptions/listen',
     { notifications => { 'toolgate/broadcasts' => \1 }, %meta });
 is_deeply $client->recv_json->{params}{notifications}, {},
-    'there is no broadcast';
+    'no broadcasts are offered';
 is $hears->rpc('ping')->{id}, 2, 'who was there stays';
 
 # And back: existing clients are notified again.

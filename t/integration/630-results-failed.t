@@ -58,7 +58,7 @@ is said('dies'), "dies was killed by signal 9 (SIGKILL) and wrote nothing to "
     . "stderr\n[stdout]\nhalf", 'one that was ended';
 is said('bytes'),
     "bytes exited with status 1 and wrote nothing to stderr\n[stdout]\nok"
-    . chr 0xfffd, 'invalid text is reported as text';
+    . chr 0xfffd, 'invalid UTF-8 is replaced';
 
 # Their ends, within the limit.
 my $text = said('bounded');

@@ -174,7 +174,7 @@ is @{ $c->rpc('task.list', { limit => 3 })->{result} }, 3, 'less is told';
 my $other = Toolgate::Test->new;
 $other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;
 $error = $other->connect->rpc('task.stats')->{error};
-is $error->{code}, -32003, 'a store that another user owns';
+is $error->{code}, -32003, 'a store that another runner has opened';
 like $error->{message}, qr/no other toolgate-runner/, 'it says so';
 $other->stop;
 

@@ -68,7 +68,7 @@ is submit(2, prompt => 'echo $WHERE', agent => 'first'), 'task-0001',
 is until_state(1, 'task-0001', 'completed')->{result}, 'first', 'the other';
 my $error = $c[0]->rpc('task.submit', { prompt => 'x', agent => 'nobody' })
     ->{error};
-is $error->{code}, -32602, 'an unknown task';
+is $error->{code}, -32602, 'an unknown agent';
 like $error->{message}, qr/^agent: no agent has this name/, 'as it says';
 
 # --- tasks of other machines

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Under load: of many calls on several connections one is cancelled, a thousand
-# times, and each time exactly its group ends.
+# Under load: of many calls on several connections one is cancelled, 300 times,
+# and each time exactly its group ends.
 
 use Toolgate::Test qw(Hang Way);
 

@@ -162,7 +162,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     call($listener, 9, 'later');
     $listener->notify('notifications/cancelled', { requestId => 9 });
     is_deeply $listener->rpc('ping')->{result}, {},
-        'an unsolicited response does no harm';
+        'a late response does no harm';
 
     # --- the server stops in its own callback ---
     $_->close for $other, $relay;

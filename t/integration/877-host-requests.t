@@ -60,7 +60,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     } 'the threads';
     is $host->holds->{fds}, $before->{fds}, "$kind: no descriptor is left";
     is $host->do("cycles $requests"), 'ok',
-        "$kind: as often without anybody";
+        "$kind: as many times without clients";
     $host->do('state');
     is $host->holds->{fds}, $before->{fds}, "$kind: no descriptor is left";
     $host->do('start');

@@ -33,7 +33,10 @@ play_heavy(const script_t *script, play_how_t *how, size_t *cuts)
     }
 }
 
-/* Splits every other step in each play. last: last splits, all 0. */
+/*
+ * Splits every other step in each play. last: where each step was split last;
+ * 0 at first.
+ */
 static void
 play_splits(const script_t *script, play_how_t *how, size_t *cuts, size_t *last)
 {

@@ -87,7 +87,7 @@ test_compact(tg_str_t text)
     return wrong;
 }
 
-/* Tests an array whose first `skipped` bytes end before a comma, or 0. */
+/* Tests an array. skipped: where a comma follows valid elements, or 0. */
 static unsigned
 test_text_from(tg_str_t text, size_t skipped)
 {
