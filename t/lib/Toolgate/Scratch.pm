@@ -79,19 +79,27 @@ sub _compiler {
     );
 }
 
-# Builds it below dir. Returns the module's path.
+# Builds it below dir. Options, in a hash before the names: edit (a function
+# that changes the copy, whose path it gets; nothing built is reused) and, with
+# it, CFLAGS. Returns the module's path.
 sub build {
     my ($class, $dir, @names) = @_;
+    my $option = ref $names[0] ? shift @names : {};
     my $top = "$dir/scratch";
     mkdir $top or croak "$top: $!";
     my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
     system(@copy) == 0 or croak "@copy failed";
     _add($top, $_) for @names;
+    $option->{edit}->($top) if $option->{edit};
+    my @compiler =
+        $option->{edit}
+        ? (CC => $BUILD_ENV{cc}, CFLAGS => $option->{CFLAGS} // '')
+        : _compiler($dir, $top);
 
     my ($status, $out) = run_command(
         { cwd => $top, timeout => 900,
             env => {
-                _compiler($dir, $top),
+                @compiler,
                 TOOLGATE_BUILD   => 'build',
                 TOOLGATE_MSGPACK => 'no',
             },
