@@ -13,10 +13,27 @@ has_msgpack() {
     [ "${TOOLGATE_MSGPACK:-}" != no ] && has_header msgpack.h
 }
 
-clang_version() {
-    local version=14
-    ! command -v clang >/dev/null || version=$(clang -dumpversion)
-    say "${version%%.*}"
+# Prints the packages of clang and of its runtime libraries.
+clang_packages() {
+    local version
+    if command -v clang >/dev/null; then
+        version=$(clang -dumpversion)
+        say "libclang-rt-${version%%.*}-dev"
+        return
+    fi
+    version=$(apt-cache depends clang 2>/dev/null \
+        | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' || :)
+    # A release without this metapackage may be known to apt.
+    [ -z "$version" ] || apt-cache show libclang-rt-dev >/dev/null 2>&1 \
+        || { say "clang libclang-rt-$version-dev"; return; }
+    say "clang libclang-rt-dev"
+}
+
+# Prints the path of the program that finds functions for clang's sanitizers.
+clang_symbolizer() {
+    local version
+    version=$(clang -dumpversion 2>/dev/null || :)
+    command -v llvm-symbolizer "llvm-symbolizer-${version%%.*}" | head -n 1 || :
 }
 
 # Prints the path of AddressSanitizer as a shared library, or only a name.
@@ -113,8 +130,9 @@ END
     san)
         if [[ $CC = *clang* ]]; then
             command -v gcc >/dev/null || say gcc
-        elif ! [ -e "$(clang_asan_runtime)" ]; then
-            say "clang libclang-rt-$(clang_version)-dev"
+        else
+            [ -e "$(clang_asan_runtime)" ] || clang_packages
+            [ -n "$(clang_symbolizer)" ] || say llvm
         fi
         ;;
     bench)
@@ -126,8 +144,7 @@ END
         command -v npm >/dev/null || say npm
         ;;
     fuzz)
-        # Where clang is but libFuzzer is not, its version is in the name.
-        fuzz_find_clang || say "clang libclang-rt-$(clang_version)-dev"
+        fuzz_find_clang || clang_packages
         ;;
     lint)
         command -v clang-format >/dev/null || say clang-format

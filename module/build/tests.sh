@@ -5,6 +5,8 @@
 # SAN_RUNTIME to the libraries that programs without sanitizers must preload.
 use_sanitizers() {
     SAN=-fsanitize=address,undefined
+    export ASAN_OPTIONS="halt_on_error=1:exitcode=99"
+    export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
     case $CC in
     *clang*)
         CC=gcc
@@ -13,17 +15,17 @@ use_sanitizers() {
         ;;
     *)
         CC=clang
-        # As gcc: NGINX and the module must have one runtime.
+        # Shared, as gcc's is: NGINX and the module must have one runtime.
         SAN+=" -shared-libasan"
         # One constructor registers the globals of all files.
         SAN+=" -fsanitize-address-globals-dead-stripping -fdata-sections"
         SAN_RUNTIME=$(clang_asan_runtime)
         # Clang's checks of globals need the module's own ngx_modules.
         SAN_LD=-Wl,-Bsymbolic,-rpath,${SAN_RUNTIME%/*}
+        # A runner that NGINX starts has no PATH to find it.
+        ASAN_OPTIONS+=:external_symbolizer_path=$(clang_symbolizer)
         ;;
     esac
-    export ASAN_OPTIONS="halt_on_error=1:exitcode=99"
-    export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 }
 
 unit_run() {
