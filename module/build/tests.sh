@@ -179,12 +179,14 @@ test_clients() {
 test_san() {
     BUILD=$BUILD/san
     use_sanitizers
-    local files
+    local files missing=^$
     stage build with_lock build_all
     test_unit
-    install_clients
-    mapfile -t files < <(integration_tests -L only)
+    # The other tests run even if the registry is down.
+    (install_clients) || missing=^t/clients/
+    mapfile -t files < <(integration_tests -L only | grep -v "$missing")
     stage "integration tests and clients" run_prove "${files[@]}"
+    [ "$missing" = ^$ ] || die "the tests of clients could not run"
 }
 
 # integration_tests -l|-L WORD: prints those with, or without, the option
