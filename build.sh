@@ -43,6 +43,10 @@ SAN_RUNTIME=
 TSAN=
 COVERAGE=
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+for name in JOBS TEST_JOBS; do
+    [[ ${!name:-1} =~ ^[1-9][0-9]*$ ]] \
+        || refuse "$name must be a positive number, not ${!name}"
+done
 CC=${CC:-gcc}
 
 # Distributions put nginx into sbin, which users often do not have in PATH.

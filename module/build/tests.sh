@@ -324,15 +324,16 @@ suite_part() {
 # All that a change must pass, in two parts at once, because tests wait much of
 # their time.
 run_suite() {
-    local status=0 part
+    local status=0 part slots
     require build test san
     check_paths
     mkdir -p "$BUILD"
-    # Both parts share them, and the last one has all; see prove.pl.
+    # Both parts share these slots, and the last one has all; see prove.pl.
     export BUILD TEST_SLOTS=${TEST_JOBS:-8}
-    rm -f "$BUILD/slots"
-    mkfifo "$BUILD/slots"
-    exec 8<>"$BUILD/slots"
+    slots=$(mktemp -u "$BUILD/slots.XXXXXX")
+    mkfifo "$slots"
+    exec 8<>"$slots"
+    rm -f "$slots"
     printf '%*s' "$TEST_SLOTS" '' | tr ' ' '\n' >&8
     export -f suite_part
     printf '%s\n' san "plain tsan" \
