@@ -224,7 +224,8 @@ test_tsan() {
     stage "unit tests" test_unit_programs test_threading_pending_call
     # All but what is about files that are installed.  A race needs fewer calls
     # than a leak.
-    TOOLGATE_TEST_CALLS=300 stage "integration tests" prove_files \
+    TOOLGATE_TEST_CALLS=${TOOLGATE_TEST_CALLS:-300} \
+        stage "integration tests" prove_files \
         t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
 }
 
