@@ -3,18 +3,19 @@
 # harness, and runs each test in a fork, because loading takes longer than most
 # tests do.
 #
-# Standard error of the tests goes past prove to descriptor 9. Of several jobs
-# that prove has, one that writes there has all of its attention until a line on
-# standard output follows: as long as a storm lasts, no other job would begin.
+# Standard error of the tests goes past prove to descriptor 9: prove attends
+# only to a job that has written to its standard error until a line on standard
+# output follows. As long as a storm lasts, no other job would begin.
 #
-# In the suite, whose parts share a number of jobs, each begins with a byte of
-# descriptor 8, which it returns.
+# In the suite, whose parts share a number of jobs, each test first takes a byte
+# from descriptor 8, and returns it.
 
 use strict;
 use warnings;
 use lib 't/lib';
 
 use App::Prove;
+use File::Spec;
 use IO::Handle;
 use IO::Select;
 use POSIX ();
@@ -44,7 +45,10 @@ sub TAP::Parser::Iterator::Process::_initialize {
     my ($self, $args) = @_;
     pipe my $out, my $in or die "pipe: $!";
     my $pid = fork // die "fork: $!";
-    job($args->{command}[-1], $in) if !$pid;
+    if (!$pid) {
+        close $out;
+        job($args->{command}[-1], $in);
+    }
     @$self{qw(command out err sel pid chunk_size)} =
         ($args->{command}, $out, IO::Handle->new, IO::Select->new($out), $pid,
         65_536);
@@ -56,10 +60,16 @@ sub job {
     my ($file, $out) = @_;
     $SIG{INT} = 'DEFAULT';
     sysread $slots, my $slot, 1 if $slots;
-    my $pid = fork // die "fork: $!";
-    test($file, $out) if !$pid;
-    waitpid $pid, 0;
-    my $status = $?;
+    my $status = 71 << 8;
+    my $pid = fork;
+    if (!defined $pid) {
+        syswrite $err, "$file: fork: $!\n";
+    } elsif ($pid) {
+        waitpid $pid, 0;
+        $status = $?;
+    } else {
+        test($file, $out);
+    }
     syswrite $slots, "\n" if $slots;
     POSIX::_exit($status & 127 ? 128 + ($status & 127) : $status >> 8);
 }
@@ -68,12 +78,15 @@ sub test {
     my ($file, $out) = @_;
     POSIX::dup2(fileno $out, 1);
     POSIX::dup2(fileno $err, 2);
+    # Nothing that the test starts can keep these.
+    close $_ for grep {defined} $out, $err, $slots;
     Test2::API::test2_reset_io();
     $0 = $file;
     @ARGV = ();
     srand;
-    $@ = '';
-    do "./$file";
+    $file = File::Spec->rel2abs($file);
+    $@ = -r $file ? '' : "$file: $!\n";
+    do $file if $@ eq '';
     exit 0 if $@ eq '';
     # Without the stack of prove.
     print STDERR $@ =~ s/\n\tmain::test\(.*/\n/sr;
