@@ -17,13 +17,18 @@ print '# pids ', join(' ', $tg->master_pid, $tg->worker_pids), "\n";
 print '# dir ', $tg->dir, "\n";
 END
 
-# Runs a test file. Returns its exit status, output, remaining processes and
-# folder.
+my $top = Toolgate::Test::top();
+my @alone = ($^X, "-I$top/t/lib");
+my @suite =
+    ('sh', '-c', 'exec "$0" "$@" 9>&2', $^X, 'module/build/prove.pl', '-v');
+
+# Runs a test file, by default alone. Returns its exit status, output, remaining
+# processes and folder.
 sub outcome {
-    my ($tg, $name, $body) = @_;
+    my ($tg, $name, $body, @by) = @_;
     my $file = $tg->file("$name.t", $head . $body);
-    my ($status, $out, $err) = run_command({ timeout => 120 },
-        $^X, '-I' . Toolgate::Test::top() . '/t/lib', $file);
+    my ($status, $out, $err) = run_command({ timeout => 120, cwd => $top },
+        @by ? @by : @alone, $file);
     my @pids = map {split} $out =~ /^# pids (.*)/mg;
     my ($dir) = $out =~ /^# dir (.*)/m;
     return {
@@ -82,6 +87,23 @@ $tg->wait_log(qr/exited on signal 9/);
 done_testing;
 END
 
+# As the suite runs it; the status is what prove was told.
+$clean = outcome($tg, 'clean', 'done_testing;', @suite);
+is $clean->{status}, 0, 'a clean test passes in the suite'
+    or diag $clean->{text};
+is_caught(outcome($tg, 'dead', 'die "oops\n";', @suite),
+    qr/(?=.*oops).*returned 255/s, 'a dead test of the suite');
+is_caught(outcome($tg, 'killed', 'kill KILL => $$; sleep 1000;', @suite),
+    qr/returned 137/, 'a killed test of the suite');
+is_caught(outcome($tg, 'after', "done_testing;\ndie qq(oops\\n);", @suite),
+    qr/(?=.*oops).*returned 255/s, 'a test that dies after its end');
+my $skipped = $tg->file('skipped.t',
+    "use Toolgate::Test;\nplan skip_all => 'no reason';\n");
+my ($status, $text) = run_command({ timeout => 120, cwd => $top }, @suite,
+    $skipped);
+is $status, 0, 'a skipped test passes';
+like $text, qr/skipped: no reason.*NOTESTS/s, 'and prove knows why';
+
 ok !eval { kill CONT => 0 }, 'a pid that is not known gets no signal';
 like $@, qr/no pid/, 'and that is said';
 
@@ -92,7 +114,7 @@ like $told->{text}, qr/the end of .*error\.log:/, 'and NGINX';
 
 $tg->reload('server { listen unix:%%SOCKET%%; return "ho\n"; }', server => 0);
 is $tg->connect->recv_line, 'ho', 'after a reload the new config serves';
-my ($status, $text) = $tg->test_conf('nonsense;', server => 0);
+($status, $text) = $tg->test_conf('nonsense;', server => 0);
 isnt $status, 0, 'nginx -t finds a mistake';
 like $text, qr/unknown directive "nonsense"/, 'and says it';
 like $tg->reload_fails('nonsense;', server => 0), qr/nonsense/,
