@@ -47,7 +47,7 @@ TG_CFLAGS := $(OPT) $(WARN) -fPIC -fvisibility=hidden -Imodule \
 	-MMD -MP $(CPPFLAGS) $(CFLAGS)
 HARDEN_LD := $(shell sh module/build/hardening.sh '$(CC)' ld)
 SO_LDFLAGS := $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed $(LDOPT) $(LDFLAGS)
-# Each check of a sanitizer has data: -no-pie relocates it when linking.
+# Sanitizers add data to each check; -no-pie relocates it at link time.
 TG_LDFLAGS := $(if $(SAN),-no-pie,-pie) $(SO_LDFLAGS)
 
 # Core is plain C11; the companions are Linux programs.

@@ -107,7 +107,8 @@ sub string {
     while ($_[0] =~ /\G(?:([^"\\\x00-\x1f]+)|\\(?:(["\\\/bfnrt])
         |u(?![dD][89a-fA-F])([0-9a-fA-F]{4})))/gcx)
     {
-        utf8::encode(my $char = chr hex $3) if defined $3;
+        my $char;
+        utf8::encode($char = chr hex $3) if defined $3;
         $string .= $1 // $char // $escaped{$2};
     }
     $_[0] =~ /\G"/gc && utf8::decode($string) or die "not plain\n";
