@@ -2,7 +2,7 @@
 # Real MCP servers, from npm, behind one socket, and four clients of MCP's own
 # SDK at once, two of each era: one process of each server serves them all.
 
-use Toolgate::Test qw(Everything);
+use Toolgate::Test qw(Everything Node);
 
 Toolgate::Node::install();
 my $tg = Toolgate::Test->new(workers => 2);

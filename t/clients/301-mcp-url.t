@@ -3,7 +3,7 @@
 # of both eras: what the server sends, and that they see nothing of its sessions
 # when it is started anew.
 
-use Toolgate::Test qw(Everything);
+use Toolgate::Test qw(Everything Node);
 
 use IO::Socket::INET;
 

@@ -5,7 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test qw(Backend Way);
+use Toolgate::Test qw(Backend Parent Way);
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->allow_log(qr/its connection with \d+ calls? in/, qr/no connection to/);

@@ -2,7 +2,7 @@
 # A client that floods a worker waits for others: a light client is served
 # before the end of the flood, although the flood came first.
 
-use Toolgate::Test qw(Hostile), plain_too => 'it measures memory';
+use Toolgate::Test qw(Attacks Hostile), plain_too => 'it measures memory';
 
 # As many steps as a frame has, with few bytes.
 my $hostile = Toolgate::Hostile->new(head => <<'END');

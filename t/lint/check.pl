@@ -222,11 +222,30 @@ sub check_corpus {
     }
 }
 
+# What a test uses without loading it is there in the suite, where
+# module/build/prove.pl may have loaded it, but not when the test runs alone.
+sub check_modules {
+    my ($file) = @_;
+    my %loaded = map { $_ => 1 }
+        qw(Client Guard Json Measure Process Report Test Util);
+    open my $fh, '<', $file or die "$file: $!\n";
+    while (my $text = <$fh>) {
+        $loaded{$1} = 1 if $text =~ /^\s*use Toolgate::(\w+)/;
+        $loaded{$_} = 1
+            for map {split} $text =~ /^use Toolgate::Test qw\((.*?)\)/;
+        for my $module ($text =~ /\bToolgate::(\w+)(?:->|::)/g) {
+            complain($file, $., "Toolgate::$module is not loaded here")
+                if !$loaded{$module};
+        }
+    }
+}
+
 my $list = 'git ls-files -co --exclude-standard -- module t config build.sh';
 for my $file (sort split /\n/, `$list`) {
     next if !-f $file;
     check_file($file)
         if $file =~ /\.(?:[ch]|sh|mk|pl|pm|t)$/ || $file eq 'config';
+    check_modules($file) if $file =~ /\.t$/;
     check_corpus($file) if $file =~ /\.corpus$/;
 }
 check_order('module/build/call.ld');
