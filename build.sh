@@ -79,8 +79,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                san          unit, integration and clients, built with the
                             other compiler: clang, or gcc if CC is clang;
                             under AddressSanitizer and UBSan
-               plain        unit, and the tests of integration and clients that
-                            say so, without sanitizers
+               plain        unit, the smoke tests, and the tests of integration
+                            and clients that say so, without sanitizers
                tsan         tests with threads, under ThreadSanitizer
   test coverage
                measure the coverage of the folders without I/O by their unit
