@@ -21,27 +21,21 @@ void
 tg_base64_encode(tg_base64_encoder_t *base64, tg_buf_t *out, const char *data,
                  size_t len)
 {
-    const char *end;
-    char *dst;
+    size_t i;
 
-    if (len == 0 || tg_buf_reserve(out, (base64->n + len) / 3 * 4) != TG_OK) {
+    if (tg_buf_reserve(out, (base64->n + len) / 3 * 4) != TG_OK) {
         return;
     }
 
-    end = data + len;
-    dst = out->data != NULL ? out->data + out->len : NULL;
-
-    while (data < end) {
-        base64->bytes[base64->n++] = (unsigned char) *data++;
+    for (i = 0; i < len; i++) {
+        base64->bytes[base64->n++] = (unsigned char) data[i];
 
         if (base64->n == 3) {
-            tg_base64_encode_group(dst, base64->bytes, 3);
-            dst += 4;
+            tg_base64_encode_group(out->data + out->len, base64->bytes, 3);
+            out->len += 4;
             base64->n = 0;
         }
     }
-
-    out->len = dst != NULL ? (size_t) (dst - out->data) : 0;
 }
 
 void
