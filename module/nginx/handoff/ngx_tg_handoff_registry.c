@@ -312,7 +312,7 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
 {
     ngx_tg_handoff_master_t *master;
     ngx_tg_receiver_state_t taker;
-    ngx_uint_t i, own;
+    ngx_uint_t i, look, own;
     uint64_t generation;
 
     taker = NGX_TG_RECEIVER_NONE;
@@ -345,10 +345,10 @@ ngx_tg_handoff_registry_find_receiver(ngx_tg_handoff_registry_t *registry,
          * The second look finds a worker that announced itself during the
          * first, after which another one stopped.
          */
-        if (ngx_tg_handoff_registry_has_worker(registry, i, generation)
-            || ngx_tg_handoff_registry_has_worker(registry, i, generation))
-        {
-            return NGX_TG_RECEIVER_READY;
+        for (look = 0; look < 2; look++) {
+            if (ngx_tg_handoff_registry_has_worker(registry, i, generation)) {
+                return NGX_TG_RECEIVER_READY;
+            }
         }
 
         if (taker == NGX_TG_RECEIVER_NONE
