@@ -158,7 +158,8 @@ sub weigh {
         $self->{by}{$by}++;
         delete $client->{may_lose}
             if defined $client->{may_lose} && $n > $client->{may_lose};
-        if ($tool && defined $client->{may_fail}{$by}
+        # That a tool is unknown says nothing about its executor.
+        if ($tool && $what eq 'answer' && defined $client->{may_fail}{$by}
             && $n > $client->{may_fail}{$by})
         {
             delete $client->{may_fail}{$by};
