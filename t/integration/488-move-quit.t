@@ -39,7 +39,7 @@ END
     wait_for { -e "$dir/runs$_" } "program $_" for 1 .. $n;
 
     # The other one is not notified until the first has sent all its sessions.
-    kill STOP => $second;
+    stop_idle($second);
     kill QUIT => $tg->master_pid;
     wait_for { !is_alive($first) } 'the first worker to go';
     ok is_alive($second), 'the second one is there';

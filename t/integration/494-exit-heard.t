@@ -29,9 +29,7 @@ $_->rpc('ping') for $client, $hears;
 sub told_late {
     my ($tell, $meanwhile) = @_;
     my ($old) = $tg->worker_pids;
-    kill STOP => $old;
-    wait_for { Toolgate::Test::slurp("/proc/$old/stat") =~ /\) T / }
-        'the worker to stand still';
+    stop_idle($old);
     $meanwhile->();
     $tell->();
     kill QUIT => $old;

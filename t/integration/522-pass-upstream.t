@@ -118,7 +118,7 @@ serve(server('a') . ';' . join '',
 @ways = grep { $_->name ne 'ipc' } @ways;
 $_->call('who') for (@ways) x 3;
 my ($worker) = $others[0]->worker_pids;
-kill STOP => $worker;
+stop_idle($worker);
 my @killed = $others[1]->worker_pids;
 $others[1]->allow_log(qr/./);
 $others[1]->kill_master;

@@ -35,7 +35,7 @@ is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
 $tg->reload;
 $tg->wait_log(qr/sessions? moved to/);
 for my $pid ($tg->worker_pids) {
-    push @paces, stopped(
+    push @paces, stopped_idle(
         sub {
             my $client = $tg->connect;
             $client->ipc_call('hi');

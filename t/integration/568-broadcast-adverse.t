@@ -136,7 +136,7 @@ sub shout {
     my $reply = $ipc->ipc_call('shout', { c => 'large', n => 0, t => $text });
     return $reply->{error};
 }
-kill STOP => $victim;
+stop_idle($victim);
 my ($told, $error) = (0);
 $told++ while !($error = shout());
 is $error->{type}, 'BlockingIOError', 'the memory is full';

@@ -12,7 +12,8 @@ use Toolgate::Util;
 
 our @EXPORT =
     qw(client_of conf_fails conf_fails_at end_process fd_count files_below
-    master_fds memory_below mode_of rss_kb stopped text_of upgrade_nginx);
+    master_fds memory_below mode_of rss_kb stop_idle stopped stopped_idle
+    text_of upgrade_nginx);
 
 # Returns everything below a folder, as { path => unchangeable properties },
 # except paths that match $without.
@@ -58,27 +59,48 @@ sub fd_count {
     return scalar grep {/^\d+$/} readdir $dir;
 }
 
-# Stops processes, runs the code, and continues them.
-sub stopped {
-    my ($code, @pids) = @_;
-    kill STOP => @pids;
-    my @result = eval {
-        for my $pid (@pids) {
-            wait_for { (slurp("/proc/$pid/stat") // '') =~ /.*\) [TtZX]/s }
-                "$pid to stop";
-        }
-        $code->();
-    };
+# Stops a process, and waits until it stands still.
+sub stop {
+    my ($pid) = @_;
+    kill STOP => $pid;
+    wait_for { (slurp("/proc/$pid/stat") // '') =~ /.*\) [TtZX]/s }
+        "$pid to stop";
+    return;
+}
+
+# Stops a worker while it waits for events. One that is stopped while it holds
+# the lock of the shared memory would stop all others.
+sub stop_idle {
+    my ($pid) = @_;
+    my $system_call = sub { (split ' ', slurp("/proc/$pid/syscall"))[0] };
+    wait_for {
+        return 0 if slurp("/proc/$pid/wchan") !~ /epoll|ep_poll/;
+        my $wait = $system_call->();
+        stop($pid);
+        return 1 if $system_call->() eq $wait;
+        kill CONT => $pid;
+        return 0;
+    } "worker $pid to be idle";
+    return;
+}
+
+sub _while_stopped {
+    my ($stop, $code, @pids) = @_;
+    my @result = eval { $stop->($_) for @pids; $code->() };
     my $why = $@;
     kill CONT => @pids;
     die $why if $why;
     return wantarray ? @result : $result[0];
 }
 
+# Stops processes, or idle workers, runs the code, and continues them.
+sub stopped { return _while_stopped(\&stop, @_) }
+sub stopped_idle { return _while_stopped(\&stop_idle, @_) }
+
 # Connects a client that this worker serves: the others are stopped.
 sub client_of {
     my ($tg, $pid) = @_;
-    return stopped(
+    return stopped_idle(
         sub {
             my $client = $tg->connect;
             $client->rpc('ping');
