@@ -382,7 +382,7 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     call->client_caps = tg_client_caps_parse(params.client_caps);
     call->store_params = store_params;
     tg_buf_init(&call->result, tg_alloc_libc());
-    call->memory = malloc(size);
+    call->memory = malloc(size + 1);
 
     return call->memory != NULL ? tg_mcp_job_read_strings(call, &params, why)
                                 : TG_NOMEM;
