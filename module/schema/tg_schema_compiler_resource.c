@@ -509,17 +509,17 @@ tg_schema_build_identity(tg_schema_compiler_t *compile,
 {
     static const struct {
         tg_schema_keyword_t keyword;
+        int is_dynamic;
         int (*build)(tg_schema_compiler_t *compile, tg_str_t raw,
                      tg_schema_node_t *node, int is_dynamic);
-        int is_dynamic;
     } rows[] = {
-        { TG_SCHEMA_K_VOCABULARY, tg_schema_check_vocabulary, 0 },
-        { TG_SCHEMA_K_ANCHOR, tg_schema_build_anchor, 0 },
-        { TG_SCHEMA_K_DYNAMIC_ANCHOR, tg_schema_build_anchor, 1 },
-        { TG_SCHEMA_K_RECURSIVE_ANCHOR, tg_schema_build_recursive_anchor, 1 },
-        { TG_SCHEMA_K_REF, tg_schema_build_ref, 0 },
-        { TG_SCHEMA_K_DYNAMIC_REF, tg_schema_build_ref, 1 },
-        { TG_SCHEMA_K_RECURSIVE_REF, tg_schema_build_ref, 1 },
+        { TG_SCHEMA_K_VOCABULARY, 0, tg_schema_check_vocabulary },
+        { TG_SCHEMA_K_ANCHOR, 0, tg_schema_build_anchor },
+        { TG_SCHEMA_K_DYNAMIC_ANCHOR, 1, tg_schema_build_anchor },
+        { TG_SCHEMA_K_RECURSIVE_ANCHOR, 1, tg_schema_build_recursive_anchor },
+        { TG_SCHEMA_K_REF, 0, tg_schema_build_ref },
+        { TG_SCHEMA_K_DYNAMIC_REF, 1, tg_schema_build_ref },
+        { TG_SCHEMA_K_RECURSIVE_REF, 1, tg_schema_build_ref },
     };
     const tg_str_t *k;
     size_t i;
