@@ -45,43 +45,6 @@ tg_mcp_client_on_disconnect(tg_mcp_client_t *client)
     tg_mcp_list_reset(&client->list);
 }
 
-tg_mcp_event_t
-tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
-{
-    return rc == TG_OK ? event : TG_MCP_EVENT_NO_MEMORY;
-}
-
-int
-tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
-                           tg_str_t members)
-{
-    tg_buf_t params;
-    int rc;
-
-    tg_buf_init(&params, client->alloc);
-    tg_buf_append_char(&params, '{');
-
-    if (client->is_modern) {
-        tg_buf_append_cstr(&params, "\"_meta\":{");
-        tg_mcp_client_write_meta(client, TG_STR_NONE, &params);
-        tg_buf_append_cstr(&params, members.len != 0 ? "}," : "}");
-    }
-
-    tg_buf_append_str(&params, members);
-    tg_buf_append_char(&params, '}');
-    rc = TG_NOMEM;
-
-    if (!tg_buf_has_failed(&params)) {
-        rc = tg_caller_send_request(client->caller, tg_str_from_cstr(method),
-                                    tg_buf_view(&params), &client->tags[tag],
-                                    NULL);
-    }
-
-    tg_buf_deinit(&params);
-
-    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
-}
-
 static int
 tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
 {

@@ -11,7 +11,7 @@ enum {
     TG_MCP_TAG_LISTEN /* answered when the server ends the subscription */
 };
 
-/* --- tg_mcp_client.c --- */
+/* --- tg_mcp_client_call.c --- */
 
 /*
  * Sends one of the client's own requests. members: members of params, without
