@@ -22,12 +22,12 @@ tg_spec_init(const tg_json_field_t *fields, void *object)
             continue;
         }
 
-        if (tg_spec_is_text(fields)) {
+        if (fields->type == TG_FIELD_BITS) {
+            memset(tg_spec_value(fields, object), 0, sizeof(tg_field_bits_t));
+        } else if (tg_spec_is_text(fields)) {
             *(tg_str_t *) (void *) tg_spec_value(fields, object) = TG_STR_NONE;
         } else {
-            *tg_spec_value(fields, object) = fields->type == TG_FIELD_BITS
-                                                 ? 0
-                                                 : TG_SPEC_UNSET;
+            *tg_spec_value(fields, object) = TG_SPEC_UNSET;
         }
     }
 }
