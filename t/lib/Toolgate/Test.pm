@@ -134,14 +134,15 @@ sub file {
     return $path;
 }
 
-# Writes nginx.conf with the body of one stream server, and adds listen,
-# tool_runner and tool_state_dir if they are missing. Options: main, events,
-# stream (text for these levels), workers, server => 0 (the body is that of
-# `stream`). %%DIR%%, %%SOCKET%% and %%STATE%% are replaced.
+# Replaces nginx.conf at once (NGINX may be reading it): the body of one stream
+# server, with listen, tool_runner and tool_state_dir if they are missing.
+# Options: main, events, stream (text for these levels), workers, server => 0
+# (the body is that of `stream`). %%DIR%%, %%SOCKET%%, %%STATE%% are replaced.
 sub conf {
     my ($self, $body, %option) = @_;
     $self->{expected} = $option{workers} // $self->{workers};
-    $self->file('nginx.conf', $self->conf_text($body, %option));
+    rename $self->file('nginx.conf~', $self->conf_text($body, %option)),
+        "$self->{dir}/nginx.conf" or croak "nginx.conf: $!";
     return $self;
 }
 
