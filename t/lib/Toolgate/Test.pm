@@ -128,8 +128,7 @@ sub file {
     my ($self, $name, $text, $mode) = @_;
     my $path = "$self->{dir}/$name";
     open my $fh, '>:raw', $path or croak "$path: $!";
-    print $fh $text;
-    close $fh or croak "$path: $!";
+    print($fh $text) && close $fh or croak "$path: $!";
     chmod $mode // 0644, $path;
     return $path;
 }
