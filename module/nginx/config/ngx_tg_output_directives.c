@@ -3,9 +3,8 @@
  * `tool_output_store`.
  */
 #include "nginx/config/ngx_tg_config.h"
+#include "catalog/tg_mime_type.h"
 #include "spec/tg_output_spec.h"
-
-#include <ctype.h>
 
 /*
  * Output types; image, audio and file need a MIME type, for which MCP has a
@@ -27,36 +26,6 @@ static const struct {
 
 #define NGX_TG_OUTPUT_TYPES_N                                                  \
     (sizeof(ngx_tg_output_types) / sizeof(ngx_tg_output_types[0]))
-
-/*
- * Checks whether a text is a media type (RFC 6838: type/subtype) that begins
- * with the prefix.
- */
-static ngx_uint_t
-ngx_tg_is_media_type(const ngx_str_t *type, const char *prefix)
-{
-    ngx_uint_t i, nslashes;
-    size_t len;
-
-    len = ngx_strlen(prefix);
-
-    if (type->len < len + 1 || ngx_strncmp(type->data, prefix, len) != 0) {
-        return 0;
-    }
-
-    for (i = 0, nslashes = 0; i < type->len; i++) {
-        if (type->data[i] == '/') {
-            nslashes++;
-        } else if (!isalnum(type->data[i])
-                   && !tg_is_one_of((char) type->data[i], "!#&-^_.+"))
-        {
-            return 0;
-        }
-    }
-
-    return nslashes == 1 && type->data[0] != '/'
-           && type->data[type->len - 1] != '/';
-}
 
 /* output text|json|result; output image|audio|file TYPE */
 char *
@@ -98,7 +67,9 @@ ngx_tg_conf_set_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (type != NULL
-        && (cf->args->nelts == 2 || !ngx_tg_is_media_type(&value[2], type)))
+        && (cf->args->nelts == 2
+            || !tg_mime_type_is_valid(ngx_tg_str_from_ngx(&value[2]))
+            || !tg_str_has_prefix(ngx_tg_str_from_ngx(&value[2]), type)))
     {
         return ngx_tg_conf_error(cf, "\"%V %V\" needs a type, such as \"%s\"",
                                  &cmd->name, &value[1],
