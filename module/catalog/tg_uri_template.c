@@ -194,7 +194,7 @@ tg_uri_template_split(const tg_uri_template_t *tmpl, tg_str_t uri,
 
 /* Decodes a raw value to dst, which has raw.len bytes. Returns 0 if invalid. */
 static int
-tg_uri_decode(char *dst, tg_str_t raw, tg_str_t *value)
+tg_uri_value_decode(char *dst, tg_str_t raw, tg_str_t *value)
 {
     int high, low;
     size_t i, n;
@@ -244,7 +244,7 @@ tg_uri_template_match(const tg_uri_template_t *tmpl, tg_str_t uri,
             continue;
         }
 
-        if (!tg_uri_decode(text, values[i], &value)) {
+        if (!tg_uri_value_decode(text, values[i], &value)) {
             tg_buf_truncate(arguments, start);
             return TG_MISSING;
         }
@@ -312,7 +312,7 @@ tg_uri_template_is_path_safe(const tg_uri_template_t *tmpl, tg_str_t uri)
     for (i = 0; i < tmpl->nvariables; i++) {
         if (values[i].data != NULL
             && (tg_uri_has_encoded_slash(values[i])
-                || !tg_uri_decode(text, values[i], &value)
+                || !tg_uri_value_decode(text, values[i], &value)
                 || !tg_uri_value_is_path_safe(value)))
         {
             return 0;

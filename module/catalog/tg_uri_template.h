@@ -9,9 +9,8 @@
 
 #include "base/tg_buf.h"
 
-/* Maximum length of a URI that can match a template, in bytes. */
-#define TG_URI_MAX 8192
-#define TG_URI_TEMPLATE_MAX 2048
+/* Maximum length of a resource's URI or of a template, in bytes. */
+#define TG_URI_MAX 2048
 #define TG_URI_VARIABLES_MAX 16
 
 typedef struct {
@@ -20,7 +19,7 @@ typedef struct {
     int is_multiple; /* 1: `{+x}`, the value may contain slashes */
 } tg_uri_variable_t;
 
-typedef struct {
+typedef struct tg_uri_template_s {
     const tg_alloc_t *alloc;
     tg_uri_variable_t variables[TG_URI_VARIABLES_MAX];
     size_t nvariables;

@@ -231,7 +231,7 @@ tg_uri_template_parse(const tg_alloc_t *alloc, tg_str_t text,
 {
     char *copy;
 
-    if (text.len > TG_URI_TEMPLATE_MAX) {
+    if (text.len > TG_URI_MAX) {
         *why = "write a template of at most 2048 bytes";
         return TG_INVALID;
     }

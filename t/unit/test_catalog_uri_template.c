@@ -136,8 +136,8 @@ HELP_TEST(too_long, "a template and a URI have a maximum length")
     memcpy(uri, "n:", 2);
 
     CU_ASSERT_EQUAL(tg_uri_template_parse(tg_alloc_libc(),
-                                          tg_str(uri, TG_URI_TEMPLATE_MAX + 1),
-                                          &tmpl, &why),
+                                          tg_str(uri, TG_URI_MAX + 1), &tmpl,
+                                          &why),
                     TG_INVALID);
 
     tmpl = test_parse("n:{x}");
@@ -195,9 +195,9 @@ HELP_TEST(paths, "variables in the path")
         { "n:{x}", "n:%ed%a0%80", NULL },
         { "n:{x}", "n:%252e", "{\"x\":\"%2e\"}" },
         { "n:{x}", "n:..", "{\"x\":\"..\"}" },
-        { "n:{x}.md", "n:a.md.md", "{\"x\":\"a.md\"}" },
-        { "n:{x}.md", "n:.md", NULL },
-        { "n:{x}.md", "n:md", NULL },
+        { "n:{x}.txt", "n:a.txt.txt", "{\"x\":\"a.txt\"}" },
+        { "n:{x}.txt", "n:.txt", NULL },
+        { "n:{x}.txt", "n:md", NULL },
         { "n:a{x}a", "n:a", NULL },
         { "n:a{x}a", "n:aa", NULL },
         { "n:a{x}a", "n:aaa", "{\"x\":\"a\"}" },
@@ -337,7 +337,7 @@ HELP_TEST(shadows, "a template that an earlier one hides")
     } cases[] = {
         { "n:{+x}", "n:{x}", 1 },          { "n:{+x}", "n:a/{x}/{+y}{?q}", 1 },
         { "n:{x}", "n:{+x}", 0 },          { "n:a/{x}", "n:{+x}", 0 },
-        { "n:{x}", "n:{x}.md", 1 },        { "n:{x}.md", "n:{x}", 0 },
+        { "n:{x}", "n:{x}.txt", 1 },       { "n:{x}.txt", "n:{x}", 0 },
         { "n:{x}{?a,b}", "n:{x}{?a}", 1 }, { "n:{x}{?a}", "n:{x}{?a,b}", 0 },
         { "m:{x}", "n:{x}", 0 },
     };
