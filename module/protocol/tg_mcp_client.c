@@ -1,4 +1,4 @@
-/* State machine of an MCP client: handshake, list of tools, timers. */
+/* State machine of an MCP client: handshake, changes of lists, timers. */
 #include "protocol/tg_mcp_client_impl.h"
 
 #define TG_MCP_META_PREFIX "io.modelcontextprotocol/"
@@ -8,13 +8,20 @@ tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
                    tg_caller_t *caller, tg_mcp_handshake_t handshake,
                    tg_str_t info)
 {
+    size_t i;
+
     memset(client, 0, sizeof(*client));
     client->alloc = alloc;
     client->caller = caller;
     client->handshake = handshake;
     client->info = info;
     client->handshake_timeout = TG_MCP_HANDSHAKE_TIMEOUT;
+    client->kinds = TG_MCP_KIND_BIT(TG_MCP_TOOLS);
     tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
+
+    for (i = 0; i < TG_MCP_KINDS; i++) {
+        tg_buf_init(&client->items[i].text, alloc);
+    }
 }
 
 /* Frees a list that is only partly read. */
@@ -29,6 +36,12 @@ tg_mcp_client_discard_list(tg_mcp_client_t *client)
 void
 tg_mcp_client_deinit(tg_mcp_client_t *client)
 {
+    size_t i;
+
+    for (i = 0; i < TG_MCP_KINDS; i++) {
+        tg_buf_deinit(&client->items[i].text);
+    }
+
     tg_mcp_client_discard_list(client);
     tg_mcp_list_deinit(&client->list);
     tg_catalog_unref(client->tools);
@@ -40,7 +53,9 @@ tg_mcp_client_on_disconnect(tg_mcp_client_t *client)
     client->state = TG_MCP_DISCONNECTED;
     client->is_modern = 0;
     client->is_listing = 0;
+    client->pending = 0;
     client->due = 0;
+    client->listen_id = 0;
     tg_mcp_client_discard_list(client);
     tg_mcp_list_reset(&client->list);
 }
@@ -63,7 +78,8 @@ tg_mcp_client_send_initialize(tg_mcp_client_t *client, uint64_t now)
     rc = tg_buf_has_failed(&members)
              ? TG_NOMEM
              : tg_mcp_client_send_request(client, TG_MCP_TAG_INITIALIZE,
-                                          "initialize", tg_buf_view(&members));
+                                          "initialize", tg_buf_view(&members),
+                                          NULL);
     tg_buf_deinit(&members);
 
     return rc;
@@ -88,7 +104,7 @@ tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
     client->due = now + TG_MCP_PROBE_TIMEOUT;
 
     return tg_mcp_client_send_request(client, TG_MCP_TAG_DISCOVER,
-                                      "server/discover", TG_STR(""));
+                                      "server/discover", TG_STR(""), NULL);
 }
 
 /* Returns a member of this type, a string without quotes, or absent. */
@@ -104,11 +120,50 @@ tg_mcp_get_member(tg_str_t object, const char *key, tg_json_type_t type)
     return type == TG_JSON_STRING ? tg_json_string_body(value) : value;
 }
 
+/* Reads the capabilities, and discards lists of undeclared kinds. */
+static void
+tg_mcp_client_read_capabilities(tg_mcp_client_t *client, tg_str_t caps)
+{
+    tg_mcp_server_info_t *server_info;
+    tg_str_t value;
+    unsigned kind;
+
+    server_info = &client->server_info;
+    server_info->capabilities = caps;
+    server_info->experimental = tg_mcp_get_member(caps, "experimental",
+                                                  TG_JSON_OBJECT);
+    server_info->kinds = 0;
+    server_info->changes = 0;
+    server_info->has_subscribe = 0;
+
+    for (kind = 0; kind < TG_MCP_KINDS; kind++) {
+        value = tg_mcp_get_member(caps, tg_mcp_kinds[kind].capability,
+                                  TG_JSON_OBJECT);
+
+        if (value.data == NULL) {
+            tg_buf_reset(&client->items[kind].text, 0);
+            client->items[kind].digest = 0;
+            continue;
+        }
+
+        server_info->kinds |= TG_MCP_KIND_BIT(kind);
+
+        if (tg_mcp_get_member(value, "listChanged", TG_JSON_TRUE).data != NULL)
+        {
+            server_info->changes |= TG_MCP_KIND_BIT(kind);
+        }
+
+        server_info->has_subscribe |=
+            kind == TG_MCP_RESOURCES
+            && tg_mcp_get_member(value, "subscribe", TG_JSON_TRUE).data != NULL;
+    }
+}
+
 static void
 tg_mcp_client_read_server_info(tg_mcp_client_t *client, tg_str_t result)
 {
     tg_mcp_server_info_t *server_info;
-    tg_str_t server, client_caps;
+    tg_str_t server;
 
     server_info = &client->server_info;
     server = client->is_modern
@@ -116,33 +171,109 @@ tg_mcp_client_read_server_info(tg_mcp_client_t *client, tg_str_t result)
                      tg_mcp_get_member(result, "_meta", TG_JSON_OBJECT),
                      TG_MCP_META_PREFIX "serverInfo", TG_JSON_OBJECT)
                  : tg_mcp_get_member(result, "serverInfo", TG_JSON_OBJECT);
-    client_caps = tg_mcp_get_member(result, "capabilities", TG_JSON_OBJECT);
     server_info->name = tg_mcp_get_member(server, "name", TG_JSON_STRING);
     server_info->version = tg_mcp_get_member(server, "version", TG_JSON_STRING);
     server_info->instructions = tg_mcp_get_member(result, "instructions",
                                                   TG_JSON_STRING);
-    server_info->experimental = tg_mcp_get_member(client_caps, "experimental",
-                                                  TG_JSON_OBJECT);
-    server_info->has_list_changed = tg_mcp_get_member(
-                                        tg_mcp_get_member(client_caps, "tools",
-                                                          TG_JSON_OBJECT),
-                                        "listChanged", TG_JSON_TRUE)
-                                        .data
-                                    != NULL;
+    tg_mcp_client_read_capabilities(
+        client, tg_mcp_get_member(result, "capabilities", TG_JSON_OBJECT));
+}
+
+/* Appends what to subscribe to, or nothing. */
+static void
+tg_mcp_client_write_filter(const tg_mcp_client_t *client, tg_buf_t *out)
+{
+    static const char *const members[] = { "\"toolsListChanged\":true",
+                                           "\"promptsListChanged\":true",
+                                           "\"resourcesListChanged\":true" };
+    unsigned kind, changes;
+
+    changes = client->server_info.changes & client->kinds;
+
+    /* Templates have no notification of their own. */
+    for (kind = 0; kind < TG_MCP_TEMPLATES; kind++) {
+        if ((changes & TG_MCP_KIND_BIT(kind)) != 0) {
+            tg_buf_append_cstr(out, out->len != 0 ? "," : "");
+            tg_buf_append_cstr(out, members[kind]);
+        }
+    }
+
+    if (client->uris.len != 0 && client->server_info.has_subscribe) {
+        tg_buf_append_cstr(out, out->len != 0 ? "," : "");
+        tg_buf_append_cstr(out, "\"resourceSubscriptions\":[");
+        tg_buf_append_str(out, client->uris);
+        tg_buf_append_char(out, ']');
+    }
 }
 
 int
 tg_mcp_client_listen(tg_mcp_client_t *client)
 {
-    if (!client->is_modern || client->state != TG_MCP_OPEN
-        || !client->server_info.has_list_changed || client->is_list_unwanted)
+    tg_buf_t filter, members;
+    uint64_t former;
+    int rc;
+
+    if (!client->is_modern || client->state != TG_MCP_OPEN) {
+        return TG_OK;
+    }
+
+    former = client->listen_id;
+    client->listen_id = 0;
+    tg_buf_init(&filter, client->alloc);
+    tg_buf_init(&members, client->alloc);
+    tg_mcp_client_write_filter(client, &filter);
+    rc = tg_buf_has_failed(&filter) ? TG_NOMEM : TG_OK;
+
+    if (rc == TG_OK && filter.len != 0) {
+        tg_buf_append_cstr(&members, "\"notifications\":{");
+        tg_buf_append_str(&members, tg_buf_view(&filter));
+        tg_buf_append_char(&members, '}');
+        rc = tg_buf_has_failed(&members)
+                 ? TG_NOMEM
+                 : tg_mcp_client_send_request(client, TG_MCP_TAG_LISTEN,
+                                              "subscriptions/listen",
+                                              tg_buf_view(&members),
+                                              &client->listen_id);
+    }
+
+    tg_buf_deinit(&filter);
+    tg_buf_deinit(&members);
+
+    /* The new subscription begins first, so that no change is missed. */
+    if (rc == TG_OK && former != 0
+        && tg_caller_find_tag(client->caller, former)
+               == &client->tags[TG_MCP_TAG_LISTEN])
+    {
+        rc = tg_caller_cancel_request(client->caller, former, 1);
+    }
+
+    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
+}
+
+int
+tg_mcp_client_subscribe(tg_mcp_client_t *client, tg_str_t uri, int is_on)
+{
+    tg_buf_t members;
+    int rc;
+
+    if (client->is_modern || client->state != TG_MCP_OPEN
+        || !client->server_info.has_subscribe)
     {
         return TG_OK;
     }
 
-    return tg_mcp_client_send_request(
-        client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
-        TG_STR("\"notifications\":{\"toolsListChanged\":true}"));
+    tg_buf_init(&members, client->alloc);
+    tg_buf_append_cstr(&members, "\"uri\":");
+    tg_buf_append_str(&members, uri);
+    rc = tg_buf_has_failed(&members)
+             ? TG_NOMEM
+             : tg_mcp_client_send_request(client, TG_MCP_TAG_SUBSCRIBE,
+                                          is_on ? "resources/subscribe"
+                                                : "resources/unsubscribe",
+                                          tg_buf_view(&members), NULL);
+    tg_buf_deinit(&members);
+
+    return rc;
 }
 
 static tg_mcp_event_t
@@ -159,7 +290,7 @@ tg_mcp_client_on_open(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
                                            TG_STR("notifications/initialized"),
                                            TG_STR_NONE);
 
-    if (rc == TG_OK && !client->is_list_unwanted) {
+    if (rc == TG_OK) {
         rc = tg_mcp_client_fetch_list(client, now);
     }
 
@@ -288,7 +419,7 @@ tg_mcp_client_on_response(tg_mcp_client_t *client, const void *tag,
 {
     int i;
 
-    for (i = TG_MCP_TAG_LISTEN; i >= 0 && tag != &client->tags[i]; i--) {
+    for (i = TG_MCP_TAG_SUBSCRIBE; i >= 0 && tag != &client->tags[i]; i--) {
         /* void */
     }
 
@@ -314,10 +445,37 @@ tg_mcp_client_on_response(tg_mcp_client_t *client, const void *tag,
     }
 }
 
+/* Returns the lists of the client that a notification reports as changed. */
+static unsigned
+tg_mcp_client_find_changed(const tg_mcp_client_t *client, tg_str_t method)
+{
+    if (tg_json_body_eq_text(method,
+                             TG_STR("notifications/tools/list_changed"))) {
+        return TG_MCP_KIND_BIT(TG_MCP_TOOLS);
+    }
+
+    if (tg_json_body_eq_text(method,
+                             TG_STR("notifications/prompts/list_changed"))) {
+        return TG_MCP_KIND_BIT(TG_MCP_PROMPTS) & client->kinds;
+    }
+
+    if (tg_json_body_eq_text(method,
+                             TG_STR("notifications/resources/list_changed")))
+    {
+        return (TG_MCP_KIND_BIT(TG_MCP_RESOURCES)
+                | TG_MCP_KIND_BIT(TG_MCP_TEMPLATES))
+               & client->kinds;
+    }
+
+    return 0;
+}
+
 tg_mcp_event_t
 tg_mcp_client_on_notification(tg_mcp_client_t *client, tg_str_t method,
                               uint64_t now)
 {
+    unsigned changed;
+
     if (client->is_modern
         && tg_json_body_eq_text(method, TG_STR("notifications/subscriptions/"
                                                "acknowledged")))
@@ -325,15 +483,16 @@ tg_mcp_client_on_notification(tg_mcp_client_t *client, tg_str_t method,
         return TG_MCP_EVENT_NONE;
     }
 
-    if (!tg_json_body_eq_text(method,
-                              TG_STR("notifications/tools/list_changed"))) {
+    changed = tg_mcp_client_find_changed(client, method);
+
+    if (changed == 0) {
         return TG_MCP_EVENT_NOT_OWN;
     }
 
-    client->is_dirty = 1;
+    client->dirty |= changed;
 
     if (client->is_listing || client->handshake == TG_MCP_NO_HANDSHAKE
-        || client->is_list_unwanted || client->state != TG_MCP_OPEN)
+        || (changed & client->kinds) == 0 || client->state != TG_MCP_OPEN)
     {
         return TG_MCP_EVENT_LIST_CHANGED;
     }
@@ -358,6 +517,6 @@ tg_mcp_client_on_timer(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_event_check_rc(client->state == TG_MCP_PROBING
                                      ? tg_mcp_client_send_initialize(client,
                                                                      now)
-                                     : tg_mcp_client_fetch_list(client, now),
+                                     : tg_mcp_client_fetch_changed(client, now),
                                  TG_MCP_EVENT_NONE);
 }

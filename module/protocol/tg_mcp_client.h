@@ -1,6 +1,7 @@
 /*
  * An MCP client without I/O and without a clock: the handshake with a server,
- * the server's list of tools, and fetching the list again when it changes.
+ * the server's lists of tools, prompts, resources and resource templates, and
+ * fetching a list again when it changes.
  *
  *   DISCONNECTED ──start──▶ PROBING ──▶ INITIALIZING ──▶ OPEN
  *   any state ──disconnect──▶ DISCONNECTED
@@ -62,11 +63,36 @@
     "{\"protocolVersion\":\"" TG_MCP_VERSION_LEGACY "\","                      \
     "\"capabilities\":{},\"clientInfo\":"
 
-/* --- list of tools, page by page --- */
+/* --- kinds of lists --- */
+
+typedef enum {
+    TG_MCP_TOOLS,
+    TG_MCP_PROMPTS,
+    TG_MCP_RESOURCES,
+    TG_MCP_TEMPLATES,
+    TG_MCP_KINDS
+} tg_mcp_kind_t;
+
+/* A set of kinds has the bits of its members. */
+#define TG_MCP_KIND_BIT(kind) (1u << (kind))
+#define TG_MCP_ALL_KINDS (TG_MCP_KIND_BIT(TG_MCP_KINDS) - 1)
 
 typedef struct {
-    tg_buf_t text;   /* {"tools":[…]}, as far as received */
-    tg_buf_t params; /* of the next request; empty for the first page */
+    const char *method;     /* such as "tools/list" */
+    const char *member;     /* member of the result */
+    const char *noun;       /* plural, for messages */
+    const char *capability; /* capability that the server must declare */
+    const char *empty;      /* result of a server without this list */
+} tg_mcp_kind_row_t;
+
+extern const tg_mcp_kind_row_t tg_mcp_kinds[TG_MCP_KINDS];
+
+/* --- a list, page by page --- */
+
+typedef struct {
+    tg_mcp_kind_t kind; /* TG_MCP_TOOLS unless the host sets another one */
+    tg_buf_t text;      /* such as {"tools":[…]}, as far as received */
+    tg_buf_t params;    /* of the next request; empty for the first page */
     /*
      * raw "toolgate/servers" array of the list's _meta: the MCP servers that
      * are unavailable
@@ -77,22 +103,23 @@ typedef struct {
     unsigned npages;
     unsigned max_pages;
     unsigned nrestarts;
-    size_t ntools;
+    size_t nitems;
     size_t nleft_out; /* elements that are not objects */
+    char why[64];     /* room for the message of an error */
 } tg_mcp_list_t;
 
 void tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
                       unsigned max_pages);
 void tg_mcp_list_deinit(tg_mcp_list_t *list);
 
-/* Resets the list to its first page. */
+/* Resets the list to its first page; it keeps its kind. */
 void tg_mcp_list_reset(tg_mcp_list_t *list);
 
 /*
  * Adds the response to the request for a page.
  *
- *   TG_OK       this was the last page; *whole is a result {"tools":[…]} in
- *               list->text. A repeated cursor or page also ends the list.
+ *   TG_OK       this was the last page; *whole is a result with all elements,
+ *               in list->text. A repeated cursor or page also ends the list.
  *   TG_AGAIN    request the next page with list->params, or the first page
  *               again if the params are empty
  *   TG_INVALID  the response is an error or malformed; *whole is the error
@@ -101,7 +128,7 @@ void tg_mcp_list_reset(tg_mcp_list_t *list);
 int tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
                          tg_response_t *whole);
 
-/* Returns the raw array of tools. The list must be complete. */
+/* Returns the raw array of elements. The list must be complete. */
 tg_str_t tg_mcp_list_get_array(const tg_mcp_list_t *list);
 
 /* --- client --- */
@@ -128,23 +155,38 @@ typedef enum {
     TG_MCP_EVENT_REFUSED, /* handshake failed; see client->error; disconnect */
     TG_MCP_EVENT_TIMEOUT, /* no response in time; disconnect */
     TG_MCP_EVENT_LIST_CHANGED, /* the server reported a change of its list */
-    /* new list in client->tools, or the old one if nothing changed */
+    /*
+     * the list client->listed is new, or unchanged: client->tools, or an
+     * element of client->items
+     */
     TG_MCP_EVENT_LIST,
     /* a list was received: call tg_mcp_client_read_list() */
     TG_MCP_EVENT_LIST_PENDING,
-    /* the list could not be fetched; see client->error */
+    /* the list client->listed could not be fetched; see client->error */
     TG_MCP_EVENT_LIST_FAILED,
     TG_MCP_EVENT_NO_MEMORY /* out of memory */
 } tg_mcp_event_t;
 
-/* The server's description of itself. Each slice may be absent. */
+/*
+ * The server's description of itself. Each slice may be absent; the other
+ * members are valid until the next handshake.
+ */
 typedef struct {
     tg_str_t name; /* name, version and instructions are escaped bodies */
     tg_str_t version;
     tg_str_t instructions;
     tg_str_t experimental; /* raw object */
-    int has_list_changed;
+    tg_str_t capabilities; /* raw object */
+    unsigned kinds;        /* kinds whose capability is declared */
+    unsigned changes;      /* kinds for which it reports changes */
+    int has_subscribe;     /* it reports changes of single resources */
 } tg_mcp_server_info_t;
+
+/* The last complete list of a kind other than tools. */
+typedef struct {
+    tg_buf_t text; /* the result, such as {"prompts":[…]}; empty: no list yet */
+    uint64_t digest;
+} tg_mcp_items_t;
 
 typedef struct {
     const tg_alloc_t *alloc;
@@ -158,11 +200,18 @@ typedef struct {
     tg_mcp_state_t state;
     /* version requested by `initialize` */
     char version[TG_MCP_VERSION_LEN + 1];
-    unsigned is_modern:1;  /* modern era: each request carries its version */
-    unsigned is_listing:1; /* a fetch is in progress */
-    unsigned is_dirty:1;   /* the list changed during the fetch */
-    unsigned is_list_unwanted:1; /* set by the host: do not fetch the list */
+    unsigned is_modern:1;   /* modern era: each request carries its version */
+    unsigned is_listing:1;  /* a fetch of one or more lists is in progress */
+    unsigned is_complete:1; /* the last list event ended a fetch */
     unsigned has_slices:1;  /* set by the host: it reads lists in time slices */
+    /*
+     * set by the host: the lists to fetch, TG_MCP_TOOLS by default. Lists other
+     * than tools are fetched only if the server declares their capability.
+     */
+    unsigned kinds;
+    unsigned pending; /* lists that the current fetch has still to request */
+    unsigned dirty;   /* lists that changed since their last fetch began */
+    tg_mcp_kind_t listed;   /* list of the last list event */
     uint64_t fetch_number;  /* number of the current or last fetch */
     uint64_t fetch_started; /* start time of that fetch, in ms */
     /* time of the next tg_mcp_client_on_timer(), in ms; 0: none */
@@ -180,12 +229,19 @@ typedef struct {
      */
     const tg_tool_list_check_t *check;
     tg_catalog_t *tools; /* last complete list, referenced; NULL: none yet */
-    size_t nleft_out;    /* elements omitted from that list */
-    int is_circular;     /* see tg_mcp_list_t */
+    tg_mcp_items_t items[TG_MCP_KINDS]; /* the other lists */
+    size_t nleft_out; /* elements omitted from the last list */
+    int is_circular;  /* see tg_mcp_list_t */
+    /*
+     * set by the host: URIs of resources whose changes it wants to know, raw
+     * JSON strings with commas. Must stay valid.
+     */
+    tg_str_t uris;
+    uint64_t listen_id; /* id of the last subscriptions/listen */
     tg_mcp_server_info_t server_info;
     tg_response_t error;
     /* their addresses are the tags of the client's own requests */
-    char tags[4];
+    char tags[5];
 } tg_mcp_client_t;
 
 void tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
@@ -224,17 +280,24 @@ tg_mcp_event_t tg_mcp_client_read_list(tg_mcp_client_t *client, size_t bytes,
 tg_mcp_event_t tg_mcp_client_on_timer(tg_mcp_client_t *client, uint64_t now);
 
 /*
- * Fetches the list if the client is open. During a fetch, only notes that
+ * Fetches all lists if the client is open. During a fetch, only notes that
  * another one must follow. TG_OK or TG_NOMEM.
  */
 int tg_mcp_client_fetch_list(tg_mcp_client_t *client, uint64_t now);
 
 /*
- * Subscribes to changes of the list, which a modern server sends only to
- * subscribers. The client subscribes by itself after the handshake. A host
- * whose transport lost the subscription calls this again. TG_OK or TG_NOMEM.
+ * Subscribes to changes of the lists and of client->uris, which a modern server
+ * sends only to subscribers. The client subscribes by itself after the
+ * handshake. A host whose transport lost the subscription, or that has changed
+ * the URIs, calls this again; the former subscription ends. TG_OK or TG_NOMEM.
  */
 int tg_mcp_client_listen(tg_mcp_client_t *client);
+
+/*
+ * Subscribes to changes of one resource or unsubscribes, in the legacy era; uri
+ * is a raw JSON string. TG_OK or TG_NOMEM.
+ */
+int tg_mcp_client_subscribe(tg_mcp_client_t *client, tg_str_t uri, int is_on);
 
 /*
  * Returns the number of the first fetch that includes every change up to now.

@@ -164,6 +164,57 @@ tg_mcp_client_call_tool(tg_mcp_client_t *client, const tg_mcp_call_t *call,
     return rc;
 }
 
+void
+tg_mcp_client_write_request_params(const tg_mcp_client_t *client,
+                                   const tg_mcp_call_t *call, uint64_t token,
+                                   tg_buf_t *out)
+{
+    static const char *const ours[] = { "_meta", "inputResponses",
+                                        "requestState", NULL };
+    tg_buf_t more;
+    tg_str_t rest;
+    size_t n;
+
+    n = 0;
+    tg_buf_append_char(out, '{');
+
+    if (call->arguments.data != NULL) {
+        n = tg_json_write_members_except(out, call->arguments, ours, 0);
+    }
+
+    tg_buf_init(&more, out->alloc);
+    tg_mcp_client_write_call_params(client, call, token, &more);
+    rest = tg_buf_view(&more);
+
+    /* The first member of an object has no comma. */
+    if (n == 0 && rest.len != 0) {
+        rest = tg_str(rest.data + 1, rest.len - 1);
+    }
+
+    tg_buf_append_str(out, rest);
+    out->failed |= tg_buf_has_failed(&more);
+    tg_buf_deinit(&more);
+    tg_buf_append_char(out, '}');
+}
+
+int
+tg_mcp_client_call_method(tg_mcp_client_t *client, const tg_mcp_call_t *call,
+                          uint64_t token, void *tag, uint64_t *id)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, client->alloc);
+    tg_mcp_client_write_request_params(client, call, token, &params);
+    rc = tg_buf_has_failed(&params)
+             ? TG_NOMEM
+             : tg_caller_send_request(client->caller, call->method,
+                                      tg_buf_view(&params), tag, id);
+    tg_buf_deinit(&params);
+
+    return rc;
+}
+
 tg_mcp_event_t
 tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
 {
@@ -172,7 +223,7 @@ tg_mcp_event_check_rc(int rc, tg_mcp_event_t event)
 
 int
 tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
-                           tg_str_t members)
+                           tg_str_t members, uint64_t *id)
 {
     tg_buf_t params;
     int rc;
@@ -193,7 +244,7 @@ tg_mcp_client_send_request(tg_mcp_client_t *client, int tag, const char *method,
     if (!tg_buf_has_failed(&params)) {
         rc = tg_caller_send_request(client->caller, tg_str_from_cstr(method),
                                     tg_buf_view(&params), &client->tags[tag],
-                                    NULL);
+                                    id);
     }
 
     tg_buf_deinit(&params);

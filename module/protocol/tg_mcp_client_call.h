@@ -1,15 +1,18 @@
 /*
- * Forwards a tool call to an MCP server. The server and the calling client may
- * be of different eras (legacy or modern).
+ * Forwards tool calls and other requests to an MCP server. The server and the
+ * calling client may be of different eras (legacy or modern).
  */
 #ifndef TG_MCP_CLIENT_CALL_H
 #define TG_MCP_CLIENT_CALL_H
 
 #include "protocol/tg_mcp_client.h"
 
-/* A tool call to forward. Every slice except the name is raw or absent. */
+/* A request to forward. Every slice except the names is raw or absent. */
 typedef struct {
-    tg_str_t name; /* escaped body */
+    tg_str_t name; /* escaped body of the tool's name */
+    /* plain text, such as "prompts/get"; absent: a tool call */
+    tg_str_t method;
+    /* the tool's arguments, or the params of the method */
     tg_str_t arguments;
     /* the client's _meta; its progressToken and version are not forwarded */
     tg_str_t meta;
@@ -36,6 +39,23 @@ void tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
  */
 int tg_mcp_client_call_tool(tg_mcp_client_t *client, const tg_mcp_call_t *call,
                             uint64_t token, void *tag, uint64_t *id);
+
+/*
+ * Appends the params of a method: call->arguments and the members of
+ * tg_mcp_client_write_call_params().
+ */
+void tg_mcp_client_write_request_params(const tg_mcp_client_t *client,
+                                        const tg_mcp_call_t *call,
+                                        uint64_t token, tg_buf_t *out);
+
+/*
+ * Sends a request of call->method with the params of
+ * tg_mcp_client_write_request_params(). Return values: see
+ * tg_caller_send_request().
+ */
+int tg_mcp_client_call_method(tg_mcp_client_t *client,
+                              const tg_mcp_call_t *call, uint64_t token,
+                              void *tag, uint64_t *id);
 
 /*
  * Appends the members of _meta that every modern request has. Values come from

@@ -1,4 +1,7 @@
-/* Fetches the list of tools of an MCP server, and reads it in parts. */
+/*
+ * Fetches the lists of an MCP server one after the other. The tools are read in
+ * parts; the other lists stay as received.
+ */
 #include "protocol/tg_mcp_client_impl.h"
 
 static int
@@ -12,37 +15,72 @@ tg_mcp_client_request_page(tg_mcp_client_t *client)
         cursor = tg_str(cursor.data + 1, cursor.len - 2);
     }
 
+    return tg_mcp_client_send_request(client, TG_MCP_TAG_LIST,
+                                      tg_mcp_kinds[client->list.kind].method,
+                                      cursor, NULL);
+}
+
+/* Requests the next pending list. TG_OK, TG_END if none is left, or TG_NOMEM */
+static int
+tg_mcp_client_fetch_next(tg_mcp_client_t *client)
+{
+    tg_mcp_kind_t kind;
+
+    if (client->pending == 0) {
+        client->is_listing = 0;
+        return TG_END;
+    }
+
+    for (kind = TG_MCP_TOOLS; (client->pending & TG_MCP_KIND_BIT(kind)) == 0;
+         kind++)
+    {
+        /* void */
+    }
+
+    client->pending &= ~TG_MCP_KIND_BIT(kind);
+    client->list.kind = kind;
     client->is_listing = 1;
 
-    return tg_mcp_client_send_request(client, TG_MCP_TAG_LIST, "tools/list",
-                                      cursor);
+    return tg_mcp_client_request_page(client);
+}
+
+int
+tg_mcp_client_fetch_changed(tg_mcp_client_t *client, uint64_t now)
+{
+    client->pending = client->dirty & client->kinds
+                      & (client->server_info.kinds
+                         | TG_MCP_KIND_BIT(TG_MCP_TOOLS));
+    client->dirty = 0;
+    client->due = 0;
+
+    if (client->pending == 0) {
+        return TG_OK;
+    }
+
+    client->fetch_number++;
+    client->fetch_started = now;
+
+    return tg_mcp_client_fetch_next(client);
 }
 
 int
 tg_mcp_client_fetch_list(tg_mcp_client_t *client, uint64_t now)
 {
-    if (client->is_listing) {
-        client->is_dirty = 1;
+    if (!client->is_listing && client->state != TG_MCP_OPEN) {
         return TG_OK;
     }
 
-    if (client->state != TG_MCP_OPEN) {
-        return TG_OK;
-    }
+    client->dirty |= client->kinds;
 
-    client->is_dirty = 0;
-    client->due = 0;
-    client->fetch_number++;
-    client->fetch_started = now;
-
-    return tg_mcp_client_request_page(client);
+    return client->is_listing ? TG_OK
+                              : tg_mcp_client_fetch_changed(client, now);
 }
 
 uint64_t
 tg_mcp_client_fresh_fetch_number(const tg_mcp_client_t *client)
 {
-    return client->is_listing && !client->is_dirty ? client->fetch_number
-                                                   : client->fetch_number + 1;
+    return client->is_listing && client->dirty == 0 ? client->fetch_number
+                                                    : client->fetch_number + 1;
 }
 
 int
@@ -53,7 +91,7 @@ tg_mcp_client_schedule_fetch(tg_mcp_client_t *client, uint64_t now)
         return TG_OK;
     }
 
-    return tg_mcp_client_fetch_list(client, now);
+    return tg_mcp_client_fetch_changed(client, now);
 }
 
 /* Begins to read a list; repairs it first if client->check is set. */
@@ -114,21 +152,50 @@ tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
     }
 }
 
-/* Ends a fetch and schedules another one if the list changed meanwhile. */
+/* Keeps a complete list other than the tools, as it was received. */
+static void
+tg_mcp_client_set_items(tg_mcp_client_t *client)
+{
+    tg_mcp_items_t *items;
+    tg_buf_t text;
+
+    items = &client->items[client->list.kind];
+    client->nleft_out = client->list.nleft_out;
+    text = items->text;
+    items->text = client->list.text;
+    client->list.text = text;
+    items->digest = tg_hash_fast(client->seed, tg_buf_view(&items->text));
+}
+
+/*
+ * Ends one list and requests the next. After the last one schedules another
+ * fetch if a list changed meanwhile.
+ */
 static tg_mcp_event_t
 tg_mcp_client_end_list(tg_mcp_client_t *client, int rc, uint64_t now)
 {
-    client->is_listing = 0;
+    int next;
+
+    client->listed = client->list.kind;
     client->is_circular = client->list.is_circular;
     tg_mcp_list_reset(&client->list);
 
-    if (rc == TG_OK && client->is_dirty
-        && client->handshake != TG_MCP_NO_HANDSHAKE) {
-        rc = tg_mcp_client_schedule_fetch(client, now);
+    if (rc != TG_OK && rc != TG_INVALID) {
+        client->is_listing = 0;
+        return TG_MCP_EVENT_NO_MEMORY;
     }
 
-    return rc == TG_INVALID ? TG_MCP_EVENT_LIST_FAILED
-                            : tg_mcp_event_check_rc(rc, TG_MCP_EVENT_LIST);
+    next = tg_mcp_client_fetch_next(client);
+    client->is_complete = next == TG_END;
+
+    if (next == TG_END) {
+        next = client->dirty != 0 && client->handshake != TG_MCP_NO_HANDSHAKE
+                   ? tg_mcp_client_schedule_fetch(client, now)
+                   : TG_OK;
+    }
+
+    return tg_mcp_event_check_rc(next, rc == TG_OK ? TG_MCP_EVENT_LIST
+                                                   : TG_MCP_EVENT_LIST_FAILED);
 }
 
 tg_mcp_event_t
@@ -170,14 +237,14 @@ tg_mcp_client_on_list(tg_mcp_client_t *client, const tg_response_t *answer,
     tg_response_t none;
     int rc;
 
-    /* A server without tools does not know the method. */
+    /* A server without such a list does not know the method. */
     if (answer->kind == TG_RESPONSE_ERROR
         && answer->code == TG_RPC_METHOD_NOT_FOUND
         && client->handshake != TG_MCP_NO_HANDSHAKE)
     {
         memset(&none, 0, sizeof(none));
         none.kind = TG_RESPONSE_RESULT;
-        none.result = TG_STR("{\"tools\":[]}");
+        none.result = tg_str_from_cstr(tg_mcp_kinds[client->list.kind].empty);
         answer = &none;
     }
 
@@ -188,8 +255,11 @@ tg_mcp_client_on_list(tg_mcp_client_t *client, const tg_response_t *answer,
                                      TG_MCP_EVENT_NONE);
     }
 
-    if (rc == TG_OK) {
+    if (rc == TG_OK && client->list.kind == TG_MCP_TOOLS) {
         rc = tg_mcp_client_begin_list(client);
+    } else if (rc == TG_OK) {
+        tg_mcp_client_set_items(client);
+        return tg_mcp_client_end_list(client, TG_OK, now);
     }
 
     if (rc != TG_OK) {

@@ -1,7 +1,22 @@
-/* Combines all pages of tools/list into one list. */
+/* The kinds of lists, and combining all pages of a list into one. */
 #include "protocol/tg_mcp_client.h"
 
-static const char tg_mcp_list_open[] = "{\"tools\":[";
+#define TG_MCP_KIND_ROW(m, result, items, caps)                                \
+    {                                                                          \
+        .method = m, .member = result, .noun = items, .capability = caps,      \
+        .empty = "{\"" result "\":[]}"                                         \
+    }
+
+const tg_mcp_kind_row_t tg_mcp_kinds[TG_MCP_KINDS] = {
+    [TG_MCP_TOOLS] = TG_MCP_KIND_ROW("tools/list", "tools", "tools", "tools"),
+    [TG_MCP_PROMPTS] = TG_MCP_KIND_ROW("prompts/list", "prompts", "prompts",
+                                       "prompts"),
+    [TG_MCP_RESOURCES] = TG_MCP_KIND_ROW("resources/list", "resources",
+                                         "resources", "resources"),
+    [TG_MCP_TEMPLATES] = TG_MCP_KIND_ROW("resources/templates/list",
+                                         "resourceTemplates",
+                                         "resource templates", "resources"),
+};
 
 void
 tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
@@ -34,17 +49,25 @@ tg_mcp_list_reset(tg_mcp_list_t *list)
     list->is_circular = 0;
     list->npages = 0;
     list->nrestarts = 0;
-    list->ntools = 0;
+    list->nitems = 0;
     list->nleft_out = 0;
 }
 
+/* Sets an error with the message BEFORE ITEMS AFTER. */
 static int
-tg_mcp_list_set_error(tg_response_t *whole, int rc, const char *text)
+tg_mcp_list_set_error(tg_mcp_list_t *list, tg_response_t *whole, int rc,
+                      const char *before, const char *after)
 {
+    tg_buf_t text;
+
+    text = tg_buf_make_fixed(list->why, sizeof(list->why));
+    tg_buf_append_cstr(&text, before);
+    tg_buf_append_cstr(&text, tg_mcp_kinds[list->kind].noun);
+    tg_buf_append_cstr(&text, after);
     memset(whole, 0, sizeof(*whole));
     whole->kind = TG_RESPONSE_ERROR;
     whole->code = TG_RPC_INTERNAL_ERROR;
-    whole->message = tg_str_from_cstr(text);
+    whole->message = tg_buf_view(&text);
 
     return rc;
 }
@@ -70,44 +93,45 @@ tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
     return 0;
 }
 
-/* Adds an array of tools, or null: Go writes an empty list as null. */
+/* Adds an array of items, or null: Go writes an empty list as null. */
 static int
-tg_mcp_list_add_tools(tg_mcp_list_t *list, tg_str_t tools)
+tg_mcp_list_add_items(tg_mcp_list_t *list, tg_str_t items)
 {
     tg_json_cursor_t json;
-    tg_str_t tool;
+    tg_str_t item;
 
-    if (tools.data == NULL) {
+    if (items.data == NULL) {
         return TG_INVALID;
     }
 
-    if (tg_json_type(tools) == TG_JSON_NULL) {
-        tools = TG_STR("[]");
-    } else if (tg_json_type(tools) != TG_JSON_ARRAY) {
+    if (tg_json_type(items) == TG_JSON_NULL) {
+        items = TG_STR("[]");
+    } else if (tg_json_type(items) != TG_JSON_ARRAY) {
         return TG_INVALID;
     }
 
     if (list->text.len == 0) {
-        tg_buf_append_cstr(&list->text, tg_mcp_list_open);
+        tg_buf_printf(&list->text, "{\"%s\":[",
+                      tg_mcp_kinds[list->kind].member);
     }
 
     /* Empty pages may be identical and do not count as repeated. */
-    tg_json_iter_init(&json, tools);
+    tg_json_iter_init(&json, items);
 
     if (tg_json_iter_next(&json, NULL)
-        && tg_mcp_list_is_seen(list, tg_hash_fast(TG_HASH_INIT, tools)))
+        && tg_mcp_list_is_seen(list, tg_hash_fast(TG_HASH_INIT, items)))
     {
         return TG_OK;
     }
 
-    for (tg_json_iter_init(&json, tools); tg_json_iter_next(&json, &tool);) {
-        if (tg_json_type(tool) != TG_JSON_OBJECT) {
+    for (tg_json_iter_init(&json, items); tg_json_iter_next(&json, &item);) {
+        if (tg_json_type(item) != TG_JSON_OBJECT) {
             list->nleft_out++;
             continue;
         }
 
-        tg_buf_append_cstr(&list->text, list->ntools++ != 0 ? "," : "");
-        tg_buf_append_str(&list->text, tool);
+        tg_buf_append_cstr(&list->text, list->nitems++ != 0 ? "," : "");
+        tg_buf_append_str(&list->text, item);
     }
 
     return TG_OK;
@@ -142,7 +166,8 @@ int
 tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
                      tg_response_t *whole)
 {
-    static const char *const names[] = { "tools", "_meta", "nextCursor", NULL };
+    const char *names[] = { tg_mcp_kinds[list->kind].member, "_meta",
+                            "nextCursor", NULL };
     tg_str_t members[3], cursor;
     unsigned nrestarts;
 
@@ -160,10 +185,10 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
     }
 
     if (tg_json_get_members(answer->result, names, members) != TG_OK
-        || tg_mcp_list_add_tools(list, members[0]) != TG_OK)
+        || tg_mcp_list_add_items(list, members[0]) != TG_OK)
     {
-        return tg_mcp_list_set_error(whole, TG_INVALID,
-                                     "The server's list of tools is invalid.");
+        return tg_mcp_list_set_error(list, whole, TG_INVALID,
+                                     "The server's list of ", " is invalid.");
     }
 
     tg_mcp_list_set_absent_servers(list, members[1]);
@@ -179,13 +204,13 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
         tg_buf_append_cstr(&list->text, "]}");
     }
 
-    if (list->ntools > TG_TOOL_LIST_TOOLS_MAX
+    if (list->nitems > TG_TOOL_LIST_TOOLS_MAX
         || list->text.len > TG_TOOL_LIST_BYTES_MAX
         || cursor.len > TG_MCP_CURSOR_MAX
         || (cursor.len != 0 && ++list->npages == list->max_pages))
     {
-        return tg_mcp_list_set_error(
-            whole, TG_INVALID, "The server's list of tools does not end.");
+        return tg_mcp_list_set_error(list, whole, TG_INVALID,
+                                     "The server's list of ", " does not end.");
     }
 
     if (cursor.len != 0) {
@@ -198,8 +223,8 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
         || tg_buf_has_failed(&list->absent_servers)
         || tg_buf_has_failed(&list->seen_hashes))
     {
-        return tg_mcp_list_set_error(whole, TG_NOMEM,
-                                     "No memory for the list of tools.");
+        return tg_mcp_list_set_error(list, whole, TG_NOMEM,
+                                     "No memory for the list of ", ".");
     }
 
     whole->result = tg_buf_view(&list->text);
@@ -210,7 +235,8 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
 tg_str_t
 tg_mcp_list_get_array(const tg_mcp_list_t *list)
 {
-    const size_t head = sizeof(tg_mcp_list_open) - 2;
+    const size_t head = strlen(tg_mcp_kinds[list->kind].member)
+                        + sizeof("{\"\":") - 1;
 
     return tg_str(list->text.data + head, list->text.len - head - 1);
 }

@@ -34,11 +34,19 @@ end_log(end_t *end, const char *what, tg_str_t text)
     tg_buf_append_char(&end->log, '\n');
 }
 
-/* The tools in the list, as an agent sees them, are JSON. */
+/* The items of the list, as an agent sees them, are JSON. */
 static void
 end_listed(end_t *end)
 {
+    tg_str_t items;
     HELP_BUFFER(text);
+
+    if (end->client.listed != TG_MCP_TOOLS) {
+        items = tg_buf_view(&end->client.items[end->client.listed].text);
+        FUZZ(tg_json_validate(items, NULL) == TG_OK);
+        end_log(end, "listed ", items);
+        return;
+    }
 
     tg_catalog_unref(end->tools);
     end->tools = tg_catalog_ref(end->client.tools);
@@ -126,6 +134,7 @@ end_init(end_t *end, const tg_alloc_t *alloc, tg_mcp_handshake_t handshake)
                    4096);
     tg_mcp_client_init(&end->client, alloc, &end->caller, handshake,
                        TG_STR(TG_MCP_CLIENT_INFO("fuzz")));
+    end->client.kinds = TG_MCP_ALL_KINDS;
     end->client.list.max_pages = 5;
     end_start(end);
 }

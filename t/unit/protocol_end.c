@@ -140,7 +140,16 @@ end_put_greeted(end_t *end)
     end_put(&end->log, server_info->instructions);
     end_put(&end->log, server_info->experimental);
     tg_buf_append_cstr(&end->log,
-                       server_info->has_list_changed ? " changes" : "");
+                       (server_info->changes & 1) != 0 ? " changes" : "");
+}
+
+static void
+end_put_left_out(end_t *end)
+{
+    if (end->client.nleft_out != 0) {
+        tg_buf_append_cstr(&end->log, ", left out ");
+        tg_buf_append_uint(&end->log, end->client.nleft_out);
+    }
 }
 
 static void
@@ -150,6 +159,13 @@ end_put_listed(end_t *end)
     size_t i;
 
     tg_buf_append_cstr(&end->log, "listed");
+
+    if (end->client.listed != TG_MCP_TOOLS) {
+        end_put(&end->log,
+                tg_buf_view(&end->client.items[end->client.listed].text));
+        end_put_left_out(end);
+        return;
+    }
 
     if (end->tools == end->client.tools) {
         tg_buf_append_cstr(&end->log, " the same");
@@ -163,10 +179,7 @@ end_put_listed(end_t *end)
         end_put(&end->log, tg_catalog_get_entry(catalog, i)->name);
     }
 
-    if (end->client.nleft_out != 0) {
-        tg_buf_append_cstr(&end->log, ", left out ");
-        tg_buf_append_uint(&end->log, end->client.nleft_out);
-    }
+    end_put_left_out(end);
 }
 
 void
@@ -275,6 +288,51 @@ end_call(end_t *end, const char *name)
     return tg_caller_call_tool(&end->caller, tg_str(name, end_word(name)),
                                TG_STR("{}"), TG_STR_NONE,
                                (void *) (uintptr_t) name, NULL);
+}
+
+int
+end_set_kinds(end_t *end, const char *args)
+{
+    end->client.kinds = TG_MCP_ALL_KINDS;
+
+    return TG_OK;
+}
+
+int
+end_call_method(end_t *end, const char *args)
+{
+    tg_mcp_call_t call;
+
+    memset(&call, 0, sizeof(call));
+    call.method = tg_str(args, end_word(args));
+
+    if (args[call.method.len] != '\0') {
+        call.arguments = tg_str_from_cstr(args + call.method.len + 1);
+        (void) tg_json_has_member(call.arguments, TG_STR("_meta"),
+                                  TG_JSON_OBJECT, &call.meta);
+        (void) tg_json_has_member(call.arguments, TG_STR("requestState"),
+                                  TG_JSON_STRING, &call.request_state);
+    }
+
+    return tg_mcp_client_call_method(&end->client, &call, 0, end, NULL);
+}
+
+int
+end_listen(end_t *end, const char *args)
+{
+    end->client.uris = tg_str_from_cstr(args);
+
+    return tg_mcp_client_listen(&end->client);
+}
+
+int
+end_subscribe(end_t *end, const char *args)
+{
+    tg_str_t uri;
+
+    uri = tg_str(args, end_word(args));
+
+    return tg_mcp_client_subscribe(&end->client, uri, args[uri.len] == '\0');
 }
 
 int

@@ -36,6 +36,18 @@ void end_deinit(end_t *end);
  */
 int end_call(end_t *end, const char *name);
 
+/* Lets the client fetch lists of all kinds. */
+int end_set_kinds(end_t *end, const char *args);
+
+/* Lets the client call a method: NAME [PARAMS]. */
+int end_call_method(end_t *end, const char *args);
+
+/* Subscribes to these raw URIs, separated by commas, in the modern era. */
+int end_listen(end_t *end, const char *args);
+
+/* Subscribes to the raw URI, or unsubscribes if a word follows it. */
+int end_subscribe(end_t *end, const char *args);
+
 /* Feeds the caller in chunks of this size; returns the caller's last result. */
 int end_feed(end_t *end, tg_str_t bytes, size_t chunk);
 

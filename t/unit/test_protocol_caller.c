@@ -186,6 +186,10 @@ static const struct {
     { "few", test_few },
     { "start", test_start },
     { "list", test_list },
+    { "kinds", end_set_kinds },
+    { "method", end_call_method },
+    { "uris", end_listen },
+    { "subscribe", end_subscribe },
     { "tick", test_tick },
 };
 

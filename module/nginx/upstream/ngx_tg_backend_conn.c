@@ -416,7 +416,7 @@ ngx_tg_backend_conn_init(ngx_tg_backend_conn_t *backend_conn,
                        backend->protocol.is_mcp ? TG_MCP_DISCOVER_FIRST
                                                 : TG_MCP_NO_HANDSHAKE,
                        TG_STR(TG_MCP_CLIENT_INFO("toolgate")));
-    backend_conn->client.is_list_unwanted = 1;
+    backend_conn->client.kinds = 0;
 }
 
 void
