@@ -9,6 +9,7 @@
 
 #include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
+#include "runner/files/tg_file_job.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -26,7 +27,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 12
+#define HOST_METHODS 13
 
 typedef struct {
     uv_loop_t loop;
@@ -34,6 +35,7 @@ typedef struct {
     tg_programs_t programs;
     tg_mcp_servers_t servers;
     tg_http_pool_t http;
+    tg_files_t files;
     tg_catalog_t *catalog;
     tg_catalog_entry_t entries[HOST_METHODS];
     tg_server_info_t info;
@@ -149,6 +151,7 @@ static const struct {
     { "mcp_leave", NULL, NULL, host_detach },
     { "mcp_call", &tg_mcp_job_type, &host.servers, NULL },
     { "http", &tg_http_job_type, &host.http, NULL },
+    { "file", &tg_file_job_type, &host.files, NULL },
 };
 
 static inline void
@@ -259,6 +262,7 @@ help_begin(void)
     tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
     tg_mcp_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
     tg_http_pool_init(&host.http, &host.jobs.sched);
+    tg_files_init(&host.files, &host.loop);
 
     if (host_catalog_init() != TG_OK) {
         return -1;
@@ -288,6 +292,7 @@ help_end(void)
     }
 
     tg_http_pool_close(&host.http);
+    tg_files_close(&host.files);
     tg_programs_close(&host.programs);
     tg_jobs_close(&host.jobs);
     uv_close((uv_handle_t *) &host.deadline, NULL);

@@ -4,6 +4,7 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
+#include "runner/files/tg_file_job.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -86,6 +87,7 @@ static const struct {
 } tg_worker_methods[] = {
     { "exec", &tg_exec_job_type, .host = TG_WORKER_HOST(programs) },
     { "http", &tg_http_job_type, .host = TG_WORKER_HOST(http) },
+    { "file", &tg_file_job_type, .host = TG_WORKER_HOST(files) },
     { "mcp_call", &tg_mcp_job_type, .host = TG_WORKER_HOST(servers) },
     { "output", &tg_output_pager_job_type,
       .host = TG_WORKER_HOST(output_store) },
@@ -361,6 +363,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     }
 
     tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
+    tg_files_init(&workers->files, loop);
     tg_http_pool_init(&workers->http, &workers->jobs.sched);
     tg_output_store_init(&workers->output_store, loop, state_dir);
     workers->programs.output_store = &workers->output_store;
@@ -443,6 +446,7 @@ tg_workers_close_all(tg_workers_t *workers)
 void
 tg_workers_close(tg_workers_t *workers)
 {
+    tg_files_close(&workers->files);
     tg_http_pool_close(&workers->http);
     tg_output_store_close(&workers->output_store);
     tg_programs_close(&workers->programs);

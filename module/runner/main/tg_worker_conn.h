@@ -2,6 +2,7 @@
 #ifndef TG_WORKER_CONN_H
 #define TG_WORKER_CONN_H
 
+#include "runner/files/tg_files.h"
 #include "runner/http/tg_http.h"
 #include "runner/mcp/tg_mcp_server.h"
 #include "tasks/tg_tasks.h"
@@ -28,7 +29,7 @@
 #define TG_WORKER_CALLS_MAX 2048
 
 /* Upper bound of the number of methods. */
-#define TG_WORKER_METHODS_MAX 24
+#define TG_WORKER_METHODS_MAX 32
 
 typedef struct tg_worker_conn_s tg_worker_conn_t;
 typedef LIST_HEAD(tg_worker_conn_list_s,
@@ -38,6 +39,7 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_http_pool_t http;
+    tg_files_t files;
     tg_output_store_t output_store; /* storage of large outputs */
     tg_mcp_servers_t servers;
     tg_tasks_t tasks;

@@ -1,0 +1,26 @@
+/* The params of the runner's methods about files. */
+#include "spec/tg_file_spec.h"
+
+#include "spec/tg_output_spec.h"
+
+#define TG_FILE_FOLDER_FIELDS(type)                                            \
+    { TG_STRING_FIELD(type, "root", folder.root) },                            \
+        { TG_STRINGS_FIELD(type, "match", folder.match) },                     \
+        { TG_STRINGS_FIELD(type, "hide", folder.hide) },                       \
+        { TG_FIELD(type, "recursive", TG_FIELD_FLAG, folder.is_recursive) },   \
+    {                                                                          \
+        TG_FIELD(type, "dot_files", TG_FIELD_FLAG, folder.has_dot_files)       \
+    }
+
+const tg_json_field_t tg_file_fields[] = {
+    TG_FILE_FOLDER_FIELDS(tg_file_spec_t),
+    { TG_STRING_FIELD(tg_file_spec_t, "path", path), .is_required = 1 },
+    { TG_STRING_FIELD(tg_file_spec_t, "uri", uri) },
+    { TG_STRING_FIELD(tg_file_spec_t, "mime", mime) },
+    { TG_FIELD(tg_file_spec_t, "output", TG_FIELD_WORD, output),
+      .words = tg_output_type_words,
+      .why = "output must be text, json or result" },
+    { TG_INT_FIELD(tg_file_spec_t, "max_output", max_output, 1, TG_OUTPUT_MAX),
+      .absent = TG_OUTPUT_DEFAULT },
+    { .name = NULL },
+};
