@@ -27,7 +27,7 @@ is status()->{servers}, 1, 'one server is known';
 is status()->{instances}, 1, 'and runs';
 my $file = $tg->state_dir . "/mcp/$key.json";
 wait_for { -e $file } 'the list to be kept';
-is_deeply $c->decode(slurp($file)), { tools => $tools }, 'as it came';
+is_deeply $c->decode(slurp($file))->{tools}, $tools, 'as it came';
 is sprintf('%o', (stat $file)[2] & 07777), '600', 'for its owner alone';
 
 # Messages to the server.

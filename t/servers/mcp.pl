@@ -13,6 +13,10 @@
 # with more of them), marks (arguments that have a header).
 # list=FILE has what it lists instead, as JSON; what it is told goes to
 # log=FILE, a line each behind its pid.
+#
+# kinds=FILE: it has prompts and resources, too. The file is an object with
+# prompts, resources, resourceTemplates, contents (by URI), results (by method,
+# instead of the usual ones), and capabilities, which it declares besides.
 
 use strict;
 use warnings;
@@ -28,6 +32,7 @@ my $era = 'legacy';
 my %is = (listen => undef);
 my @names = qw(echo hang slow die grow ask pid where env fds spawn error bad
     deep input kinds cancelled);
+my @kinds_names = qw(announce subscribed);
 my (%held, %sleeping, @cancelled, %asked, $next_id, $nlists, $count, $listener);
 my ($in, $out) = (\*STDIN, \*STDOUT);
 
@@ -85,6 +90,7 @@ sub named {
         chomp(my @lines = <$fh>);
         push @more, @lines;
     }
+    push @more, @kinds_names if $is{kinds};
     return (@names, @more);
 }
 
@@ -126,6 +132,85 @@ sub list {
     }
     reply($id, { tools => \@all, %more });
 }
+
+# --- prompts and resources
+
+my (%listens, %subscribed);
+
+sub kinds {
+    return $is{kinds} ? $json->decode(slurp($is{kinds})) : {};
+}
+
+sub capabilities {
+    my $yes = JSON::PP::true;
+    return { tools => { listChanged => $yes } } if !$is{kinds};
+    return { tools => { listChanged => $yes },
+        prompts => { listChanged => $yes },
+        resources => { listChanged => $yes, subscribe => $yes },
+        completions => {}, %{ kinds()->{capabilities} // {} } };
+}
+
+# Notifies a modern client on the streams that want it, and a legacy one.
+sub announce {
+    my ($method, $wish, $params) = @_;
+    return notify($method, $params) if $era eq 'legacy';
+    for my $id (sort keys %listens) {
+        next if !$wish->($listens{$id});
+        notify($method, { %{ $params // {} }, _meta => {
+            'io.modelcontextprotocol/subscriptionId' => $id + 0 } });
+    }
+}
+
+sub announce_updated {
+    my ($uri) = @_;
+    return if $era eq 'legacy' && !$subscribed{$uri};
+    announce('notifications/resources/updated', sub {
+        return grep { $_ eq $uri } @{ $_[0]{resourceSubscriptions} // [] };
+    }, { uri => $uri });
+}
+
+sub list_kind {
+    my ($id, $member) = @_;
+    my %more = $era eq 'modern' ? (ttlMs => 0, cacheScope => 'private') : ();
+    reply($id, { $member => kinds()->{$member} // [], %more });
+}
+
+my %method = (
+    'prompts/list' => sub { list_kind($_[0], 'prompts') },
+    'resources/list' => sub { list_kind($_[0], 'resources') },
+    'resources/templates/list' =>
+        sub { list_kind($_[0], 'resourceTemplates') },
+    'prompts/get' => sub {
+        my ($id, $params) = @_;
+        return fail($id, -32602, "no prompt $params->{name}", { my => 'data' })
+            if !grep { $_->{name} eq $params->{name} } @{ kinds()->{prompts} };
+        reply($id, { description => 'It is filled in.', messages => [ {
+            role => 'user', content => { type => 'text',
+                text => $json->encode($params) } } ] });
+    },
+    'resources/read' => sub {
+        my ($id, $params) = @_;
+        my $contents = kinds()->{contents}{ $params->{uri} };
+        return fail($id, $era eq 'modern' ? -32602 : -32002, 'no resource',
+            { uri => $params->{uri}, why => 'gone' }) if !$contents;
+        reply($id, { contents => $contents, $era eq 'modern'
+            ? (ttlMs => 5000, cacheScope => 'public') : () });
+    },
+    'completion/complete' => sub {
+        my ($id, $params) = @_;
+        reply($id, { completion => { values =>
+            [ $json->encode($params->{ref}), $params->{argument}{value} ],
+            total => 2, hasMore => JSON::PP::false } });
+    },
+    'resources/subscribe' => sub {
+        $subscribed{ $_[1]{uri} } = 1;
+        reply($_[0], {});
+    },
+    'resources/unsubscribe' => sub {
+        delete $subscribed{ $_[1]{uri} };
+        reply($_[0], {});
+    },
+);
 
 # --- calls
 
@@ -218,6 +303,21 @@ my %tool = (
             methods => [ @{ $params->{arguments}{methods} } ] });
     },
     pid   => sub { reply($_[0], text($$)) },
+    # Reports a change of the resource `uri`, or of the lists of a `kind`.
+    announce => sub {
+        my ($id, $params) = @_;
+        my $arguments = $params->{arguments};
+        my $kind = $arguments->{kind};
+        announce_updated($arguments->{uri}) if $arguments->{uri};
+        announce("notifications/$kind/list_changed",
+            sub { $_[0]{"${kind}ListChanged"} }) if $kind;
+        reply($id, text('announced'));
+    },
+    subscribed => sub {
+        my @uris = map { @{ $_->{resourceSubscriptions} // [] } }
+            values %listens;
+        reply($_[0], text(join ' ', sort @uris, keys %subscribed));
+    },
     where => sub { require POSIX; reply($_[0], text(POSIX::getcwd())) },
     env   => sub {
         reply($_[0], text(join "\n", map {"$_=$ENV{$_}"} sort keys %ENV));
@@ -275,7 +375,7 @@ sub initialize {
     return fail($id, -32000, "go\x07 away") if $is{refuse};
     $is{client} = $params;
     reply($id, { protocolVersion => '2025-06-18',
-        capabilities => { tools => { listChanged => JSON::PP::true } },
+        capabilities => capabilities(),
         serverInfo => { name => 'stand-in', version => '1' } });
 }
 
@@ -299,7 +399,7 @@ sub hear {
     fail($id, -32601, 'Method not found') if $is{notes} && !defined $id;
     if ($method eq 'notifications/cancelled') {
         push @cancelled, $params->{requestId};
-        delete $_->{ $params->{requestId} } for \%held, \%sleeping;
+        delete $_->{ $params->{requestId} } for \%held, \%sleeping, \%listens;
         return;
     }
     return if !defined $id;
@@ -308,10 +408,17 @@ sub hear {
         return fail($id, -32601, 'Method not found') if $era ne 'modern';
         return reply($id, { supportedVersions => [$MODERN], ttlMs => 0,
             cacheScope => 'private',
-            capabilities => { tools => { listChanged => JSON::PP::true } } });
+            capabilities => capabilities() });
     }
-    return if $method eq 'subscriptions/listen';
+    if ($method eq 'subscriptions/listen') {
+        $listens{$id} = $params->{notifications};
+        return;
+    }
     return list($id, $params) if $method eq 'tools/list';
+    if ($is{kinds} && ($method{$method} || kinds()->{results}{$method})) {
+        my $result = kinds()->{results}{$method};
+        return $result ? reply($id, $result) : $method{$method}->($id, $params);
+    }
     return fail($id, -32601, 'Method not found') if $method ne 'tools/call';
     my $tool = $tool{ $params->{name} } // sub { reply($_[0], text('?')) };
     $tool->($id, $params);

@@ -356,28 +356,34 @@ HELP_TEST(kept, "cached lists")
 {
     static const char *const wrong[] = { "", "{", "{\"tools\":[}", "[]",
                                          "{\"tools\":\"\xff\"}" };
-    tg_catalog_t *tools, *again;
+    tg_mcp_lists_t lists, again;
     char path[160];
-    size_t left;
     FILE *file;
 
+    tg_mcp_lists_init(&lists);
+    tg_mcp_lists_init(&again);
     CU_ASSERT_FATAL(
-        tg_tool_list_parse(tg_alloc_libc(), 1,
-                           TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
-                           &tools, &left)
+        tg_mcp_lists_parse(&lists,
+                           TG_STR("{\"tools\":[{\"name\":\"a\"},{\"name\":"
+                                  "\"b\"}],\"prompts\":[{\"name\":\"p\"}],"
+                                  "\"resources\":7,\"capabilities\":{}}"),
+                           1)
         == TG_OK);
-    CU_ASSERT(tg_list_cache_write(NULL, KEY, tools) == 0);
-    CU_ASSERT(tg_list_cache_write_last(NULL, CACHE_NAME, tools) == 0);
-    CU_ASSERT(tg_list_cache_read(NULL, KEY, 1) == NULL);
-    CU_ASSERT(tg_list_cache_write("/no/such", KEY, tools) == ENOENT);
-    CU_ASSERT(tg_list_cache_write_last("/no/such", "", tools) == 0);
-    CU_ASSERT(tg_list_cache_write(help_dir, KEY, tools) == 0);
-    CU_ASSERT(tg_list_cache_write_last(help_dir, CACHE_NAME, tools) == 0);
-    again = tg_list_cache_read(help_dir, KEY, 2);
-    CU_ASSERT_FATAL(again != NULL);
-    CU_ASSERT(tg_catalog_digest(again) == tg_catalog_digest(tools));
-    tg_catalog_unref(again);
-    tg_catalog_unref(tools);
+    HELP_EQ(tg_buf_view(&lists.others),
+            ",\"prompts\":[{\"name\":\"p\"}],\"capabilities\":{}");
+    CU_ASSERT(tg_list_cache_write(NULL, KEY, &lists) == 0);
+    CU_ASSERT(tg_list_cache_write_last(NULL, CACHE_NAME, &lists) == 0);
+    tg_list_cache_read(NULL, KEY, 1, &again);
+    CU_ASSERT(again.tools == NULL);
+    CU_ASSERT(tg_list_cache_write("/no/such", KEY, &lists) == ENOENT);
+    CU_ASSERT(tg_list_cache_write_last("/no/such", "", &lists) == 0);
+    CU_ASSERT(tg_list_cache_write(help_dir, KEY, &lists) == 0);
+    CU_ASSERT(tg_list_cache_write_last(help_dir, CACHE_NAME, &lists) == 0);
+    tg_list_cache_read(help_dir, KEY, 2, &again);
+    CU_ASSERT_FATAL(again.tools != NULL);
+    CU_ASSERT(tg_mcp_lists_digest(&again) == tg_mcp_lists_digest(&lists));
+    tg_mcp_lists_deinit(&again);
+    tg_mcp_lists_deinit(&lists);
 
     /* Temporary and old files are removed at the next start. */
     snprintf(path, sizeof(path), "%s/mcp/x.new", help_dir);
@@ -403,7 +409,8 @@ HELP_TEST(kept, "cached lists")
         CU_ASSERT_FATAL(file != NULL);
         CU_ASSERT(fputs(*row, file) >= 0);
         CU_ASSERT(fclose(file) == 0);
-        CU_ASSERT(tg_list_cache_read(help_dir, KEY, 1) == NULL);
+        tg_list_cache_read(help_dir, KEY, 1, &again);
+        CU_ASSERT(again.tools == NULL && again.others.len == 0);
     }
 
     CU_ASSERT(unlink(path) == 0);

@@ -1,8 +1,6 @@
 /* Reads, writes and expires the files of the list cache. */
 #include "runner/mcp/tg_list_cache.h"
 
-#include "base/tg_utf8.h"
-#include "catalog/tg_tool_list.h"
 #include "runner/mcp/tg_mcp_server.h"
 
 #include <dirent.h>
@@ -20,7 +18,7 @@
 #define TG_LIST_CACHE_SESSIONS_SUFFIX ".sessions"
 #define TG_LIST_CACHE_TEMP_SUFFIX ".new"
 
-/* Size of a file: the list and the object around it. */
+/* Size of a file: the lists and the object around them. */
 #define TG_LIST_CACHE_FILE_MAX (TG_MCP_SERVER_LIST_MAX + 64)
 
 /* Writes a file's path, or returns NULL: no directory, or it is too long. */
@@ -65,27 +63,6 @@ tg_list_cache_read_fd(int fd, tg_buf_t *text)
     return n == 0 ? 0 : -1;
 }
 
-static tg_catalog_t *
-tg_list_cache_parse(tg_str_t text, uint64_t seed)
-{
-    static const char *const members[] = { "tools", NULL };
-    tg_catalog_t *tools;
-    size_t nleft_out;
-    tg_str_t value;
-
-    tools = NULL;
-
-    if (!tg_utf8_is_valid(text)
-        || tg_json_get_members(text, members, &value) != TG_OK
-        || tg_tool_list_parse(tg_alloc_libc(), seed, value, &tools, &nleft_out)
-               != TG_OK)
-    {
-        return NULL;
-    }
-
-    return tools;
-}
-
 /* Appends a file's content. Returns 0, or -1 if it cannot be read. */
 static int
 tg_list_cache_read_file(const char *dir, const char *key, const char *end,
@@ -110,20 +87,20 @@ tg_list_cache_read_file(const char *dir, const char *key, const char *end,
     return rc;
 }
 
-tg_catalog_t *
-tg_list_cache_read(const char *dir, const char *key, uint64_t seed)
+void
+tg_list_cache_read(const char *dir, const char *key, uint64_t seed,
+                   tg_mcp_lists_t *lists)
 {
-    tg_catalog_t *tools;
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tools = tg_list_cache_read_file(dir, key, TG_LIST_CACHE_LIST_SUFFIX, &text)
-                    == 0
-                ? tg_list_cache_parse(tg_buf_view(&text), seed)
-                : NULL;
-    tg_buf_deinit(&text);
 
-    return tools;
+    if (tg_list_cache_read_file(dir, key, TG_LIST_CACHE_LIST_SUFFIX, &text)
+        == 0) {
+        (void) tg_mcp_lists_parse(lists, tg_buf_view(&text), seed);
+    }
+
+    tg_buf_deinit(&text);
 }
 
 void
@@ -212,7 +189,7 @@ tg_list_cache_replace_file(const char *dir, const char *key, const char *end,
 
 static int
 tg_list_cache_write_list(const char *dir, const char *key, const char *end,
-                         const tg_catalog_t *tools)
+                         const tg_mcp_lists_t *lists)
 {
     tg_buf_t text;
     int err;
@@ -223,7 +200,7 @@ tg_list_cache_write_list(const char *dir, const char *key, const char *end,
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_char(&text, '{');
-    tg_catalog_write_whole_list(tools, NULL, NULL, &text);
+    tg_mcp_lists_write(lists, &text);
     tg_buf_append(&text, "}\n", 2);
     err = tg_buf_has_failed(&text)
               ? ENOMEM
@@ -234,18 +211,19 @@ tg_list_cache_write_list(const char *dir, const char *key, const char *end,
 }
 
 int
-tg_list_cache_write(const char *dir, const char *key, const tg_catalog_t *tools)
+tg_list_cache_write(const char *dir, const char *key,
+                    const tg_mcp_lists_t *lists)
 {
-    return tg_list_cache_write_list(dir, key, TG_LIST_CACHE_LIST_SUFFIX, tools);
+    return tg_list_cache_write_list(dir, key, TG_LIST_CACHE_LIST_SUFFIX, lists);
 }
 
 int
 tg_list_cache_write_last(const char *dir, const char *place,
-                         const tg_catalog_t *tools)
+                         const tg_mcp_lists_t *lists)
 {
     return place[0] != '\0'
                ? tg_list_cache_write_list(dir, place, TG_LIST_CACHE_LAST_SUFFIX,
-                                          tools)
+                                          lists)
                : 0;
 }
 

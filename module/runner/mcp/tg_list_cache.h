@@ -1,9 +1,9 @@
 /*
  * Stores data of each MCP server in files of the state directory, mode 0600.
  *
- *   STATE_DIR/mcp/KEY.json      last list of tools, {"tools":[…]}; served
- *                               before the server was ever started
- *   STATE_DIR/mcp/PLACE.last    last list of the server with this call
+ *   STATE_DIR/mcp/KEY.json      last lists, {"tools":[…],"prompts":[…],…};
+ *                               served before the server was ever started
+ *   STATE_DIR/mcp/PLACE.last    last lists of the server with this call
  *                               target, whatever its other params are; NGINX
  *                               reads it after a change of its config
  *   STATE_DIR/mcp/NAME.name     KEY of the last list of the config block NAME;
@@ -16,22 +16,22 @@
 #ifndef TG_LIST_CACHE_H
 #define TG_LIST_CACHE_H
 
-#include "catalog/tg_catalog.h"
+#include "runner/mcp/tg_mcp_lists.h"
 
 /* Days after which a file is removed unless a worker has subscribed. */
 #define TG_LIST_CACHE_DAYS 30
 
-/* Returns a catalog with one reference, or NULL: no valid list. */
-tg_catalog_t *tg_list_cache_read(const char *dir, const char *key,
-                                 uint64_t seed);
+/* Reads lists into initialized ones, which stay unknown if none is valid. */
+void tg_list_cache_read(const char *dir, const char *key, uint64_t seed,
+                        tg_mcp_lists_t *lists);
 
-/* Writes the list of a key. */
+/* Writes the lists of a key. */
 int tg_list_cache_write(const char *dir, const char *key,
-                        const tg_catalog_t *tools);
+                        const tg_mcp_lists_t *lists);
 
-/* Writes the list of a call target, unless `place` is empty. */
+/* Writes the lists of a call target, unless `place` is empty. */
 int tg_list_cache_write_last(const char *dir, const char *place,
-                             const tg_catalog_t *tools);
+                             const tg_mcp_lists_t *lists);
 
 /*
  * Records that config blocks with this name have the list of `key`. Ignores a

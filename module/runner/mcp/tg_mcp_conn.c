@@ -97,6 +97,7 @@ tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
     tg_sched_dequeue(&mcp_conn->server->servers->jobs->sched.sched,
                      &mcp_conn->reader);
     tg_mcp_client_deinit(&mcp_conn->client);
+    tg_buf_deinit(&mcp_conn->capabilities);
     tg_caller_deinit(&mcp_conn->caller);
     free(mcp_conn->cwd);
     tg_mcp_server_on_conn_freed(mcp_conn->server);
@@ -434,6 +435,8 @@ tg_mcp_conn_new(tg_mcp_server_t *server, const tg_mcp_transport_t *transport,
                        TG_STR(TG_MCP_CLIENT_INFO("toolgate")));
     mcp_conn->client.seed = server->servers->seed;
     mcp_conn->client.has_slices = 1;
+    mcp_conn->client.kinds = TG_MCP_ALL_KINDS;
+    tg_buf_init(&mcp_conn->capabilities, tg_alloc_libc());
     mcp_conn->client.handshake_timeout = server->spec.start_ms;
 
     if (server->spec.roots != NULL) {

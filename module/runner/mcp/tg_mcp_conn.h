@@ -1,6 +1,6 @@
 /*
- * A connection to an MCP server (program, socket or HTTP): handshake, list of
- * tools and calls. A server has a shared one, or one per user or client
+ * A connection to an MCP server (program, socket or HTTP): handshake, lists and
+ * calls. A server has a shared one, or one per user or client
  * connection.
  *
  *        ┌──────────────── closed ◀──────────────┐
@@ -10,7 +10,7 @@
  *                  │  └ renewed ─┘         │
  *                  └───────────────────────┘
  *
- * It is STARTING until the server has listed its tools; calls wait for that. A
+ * It is STARTING until the server has sent its lists; calls wait for that. A
  * failed server that is wanted starts again after a delay, doubled each time.
  */
 #ifndef TG_MCP_CONN_H
@@ -81,6 +81,7 @@ struct tg_mcp_conn_s {
 
     tg_caller_t caller;
     tg_mcp_client_t client;
+    tg_buf_t capabilities;    /* capabilities of the server, raw, or empty */
     tg_sched_source_t reader; /* reads a list that has arrived */
     tg_uv_conn_t conn;        /* used by all stream transports */
     int has_conn;
@@ -182,7 +183,7 @@ void tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event);
 void tg_mcp_conn_fail(tg_mcp_conn_t *mcp_conn, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets the state READY after the list has arrived, and sends waiting calls. */
+/* Sets the state READY after the lists have arrived; sends waiting calls. */
 void tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn);
 
 void tg_mcp_conn_log(tg_mcp_conn_t *mcp_conn, int level, const char *format,

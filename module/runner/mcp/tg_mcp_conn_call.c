@@ -8,8 +8,11 @@ tg_mcp_conn_send_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
     int rc;
 
     call->request = mcp_conn->caller.next_id;
-    rc = tg_mcp_client_call_tool(&mcp_conn->client, &call->call, call->request,
-                                 call, &call->request);
+    rc = call->call.method.data != NULL
+             ? tg_mcp_client_call_method(&mcp_conn->client, &call->call,
+                                         call->request, call, &call->request)
+             : tg_mcp_client_call_tool(&mcp_conn->client, &call->call,
+                                       call->request, call, &call->request);
 
     if (rc == TG_OK) {
         call->is_sent = 1;

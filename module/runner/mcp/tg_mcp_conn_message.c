@@ -21,36 +21,74 @@ tg_mcp_conn_decode_error(char text[TG_MCP_CONN_ERROR_MAX], tg_str_t body)
     tg_buf_deinit(&plain);
 }
 
-/* --- list of tools --- */
+/* --- lists --- */
+
+/* Keeps the capabilities of a server that has been connected. */
+static void
+tg_mcp_conn_set_capabilities(tg_mcp_conn_t *mcp_conn)
+{
+    tg_str_t raw;
+
+    raw = mcp_conn->client.server_info.capabilities;
+    tg_buf_reset(&mcp_conn->capabilities, 0);
+
+    if (raw.len <= TG_MCP_LISTS_CAPABILITIES_MAX) {
+        tg_buf_append_str(&mcp_conn->capabilities, raw);
+    } else {
+        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
+                        "its capabilities are omitted: they are larger than "
+                        "64 KiB");
+    }
+}
+
+/* Takes the lists after all of them have arrived or failed. */
+static void
+tg_mcp_conn_on_lists(tg_mcp_conn_t *mcp_conn)
+{
+    switch (tg_mcp_server_on_conn_lists(mcp_conn->server, mcp_conn)) {
+    case TG_OK:
+        tg_mcp_conn_set_ready(mcp_conn);
+        break;
+    case TG_LIMIT:
+        tg_mcp_conn_fail(mcp_conn,
+                         " has a list of tools that is larger than 16 MiB");
+        break;
+    default:
+        tg_mcp_conn_on_event(mcp_conn, TG_MCP_EVENT_NO_MEMORY);
+    }
+}
 
 static void
 tg_mcp_conn_on_list(tg_mcp_conn_t *mcp_conn)
 {
     tg_mcp_client_t *client;
+    const char *noun;
 
     client = &mcp_conn->client;
+    noun = tg_mcp_kinds[client->listed].noun;
 
     if (client->is_circular) {
         tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
-                        "its list of tools repeats a page or a cursor; the "
-                        "list ends there");
+                        "its list of %s repeats a page or a cursor; the list "
+                        "ends there",
+                        noun);
     }
 
     if (client->nleft_out != 0) {
         tg_mcp_conn_log(
-            mcp_conn, TG_LOG_WARN,
-            "%zu of its tools %s no name or a duplicate name; %s omitted",
-            client->nleft_out, tg_pick_plural(client->nleft_out, "has", "have"),
+            mcp_conn, TG_LOG_WARN, "%zu of its %s %s; %s omitted",
+            client->nleft_out, noun,
+            client->listed != TG_MCP_TOOLS
+                ? tg_pick_plural(client->nleft_out, "is not an object",
+                                 "are not objects")
+                : tg_pick_plural(client->nleft_out,
+                                 "has no name or a duplicate name",
+                                 "have no name or a duplicate name"),
             tg_pick_plural(client->nleft_out, "it is", "they are"));
     }
 
-    if (tg_mcp_server_on_conn_list(mcp_conn->server, mcp_conn, client->tools)
-        == TG_OK)
-    {
-        tg_mcp_conn_set_ready(mcp_conn);
-    } else {
-        tg_mcp_conn_fail(mcp_conn,
-                         " has a list of tools that is larger than 16 MiB");
+    if (client->is_complete) {
+        tg_mcp_conn_on_lists(mcp_conn);
     }
 }
 
@@ -81,19 +119,27 @@ tg_mcp_conn_read_list(tg_sched_source_t *source)
     }
 }
 
-/* Keeps the current list. Only a server without one fails. */
+/* Keeps the current list. Only a server without a list of tools fails. */
 static void
 tg_mcp_conn_on_list_failed(tg_mcp_conn_t *mcp_conn)
 {
+    const tg_mcp_client_t *client;
     char text[TG_MCP_CONN_ERROR_MAX];
 
-    tg_mcp_conn_decode_error(text, mcp_conn->client.error.message);
+    client = &mcp_conn->client;
+    tg_mcp_conn_decode_error(text, client->error.message);
 
-    if (mcp_conn->state == TG_MCP_CONN_STARTING) {
+    if (client->listed == TG_MCP_TOOLS
+        && mcp_conn->state == TG_MCP_CONN_STARTING) {
         tg_mcp_conn_fail(mcp_conn, " cannot list its tools: %s", text);
-    } else {
-        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN, "it cannot list its tools: %s",
-                        text);
+        return;
+    }
+
+    tg_mcp_conn_log(mcp_conn, TG_LOG_WARN, "it cannot list its %s: %s",
+                    tg_mcp_kinds[client->listed].noun, text);
+
+    if (client->is_complete && client->tools != NULL) {
+        tg_mcp_conn_on_lists(mcp_conn);
     }
 }
 
@@ -107,6 +153,9 @@ tg_mcp_conn_on_event(tg_mcp_conn_t *mcp_conn, tg_mcp_event_t event)
     }
 
     switch (event) {
+    case TG_MCP_EVENT_OPEN:
+        tg_mcp_conn_set_capabilities(mcp_conn);
+        break;
     case TG_MCP_EVENT_REFUSED:
         tg_mcp_conn_decode_error(text, mcp_conn->client.error.message);
         tg_mcp_conn_fail(mcp_conn, " refuses the handshake: %s", text);

@@ -1,4 +1,4 @@
-/* A call of a tool of an MCP server as a job: params, response and end. */
+/* A request to an MCP server as a job: params, response and end. */
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -10,6 +10,7 @@ typedef struct {
     tg_str_t conn_id;
     tg_str_t cwd;
     tg_str_t name;
+    tg_str_t method;
     tg_str_t arguments;
     tg_str_t meta;
     tg_str_t input;
@@ -29,7 +30,8 @@ static const tg_json_field_t tg_mcp_job_fields[] = {
     { TG_MCP_JOB_FIELD("cwd", TG_FIELD_STRING, cwd) },
     { TG_MCP_JOB_FIELD("uid", TG_FIELD_INT, uid), .max = UINT32_MAX,
       .absent = -1 },
-    { TG_MCP_JOB_FIELD("name", TG_FIELD_STRING, name), .is_required = 1 },
+    { TG_MCP_JOB_FIELD("name", TG_FIELD_STRING, name) },
+    { TG_MCP_JOB_FIELD("method", TG_FIELD_STRING, method) },
     { TG_MCP_JOB_FIELD("arguments", TG_FIELD_OBJECT, arguments) },
     { TG_MCP_JOB_FIELD("meta", TG_FIELD_OBJECT, meta) },
     { TG_MCP_JOB_FIELD("inputResponses", TG_FIELD_OBJECT, input) },
@@ -166,14 +168,40 @@ tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
     tg_mcp_job_finish_outcome(call, &outcome);
 }
 
+/* Ends a request of a method with its result, which stays as it is. */
+static void
+tg_mcp_job_finish_method_result(tg_mcp_job_t *call)
+{
+    tg_outcome_t outcome;
+    tg_str_t raw;
+
+    raw = tg_buf_view(&call->result);
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT) {
+        tg_mcp_job_fail(call, TG_FAILURE_OUTPUT,
+                        TG_STR("The MCP server's result is not an object."));
+        return;
+    }
+
+    outcome = tg_outcome_is_too_deep(raw)
+                  ? tg_outcome_make_too_deep()
+                  : tg_outcome_make(TG_OUTCOME_RESULT, raw);
+    tg_mcp_job_begin_response(call);
+    tg_output_response_set_outcome(&call->answer, &outcome);
+    tg_mcp_job_schedule_response(call);
+}
+
 /*
- * Ends the call with a repaired result, which may ask for more input (MCP:
- * resultType). If it is beyond repair, the check reports the reason.
+ * Ends the call with its result, which may ask for more input (MCP:
+ * resultType). A tool's result is repaired; if it is beyond repair, the check
+ * reports the reason.
  */
 static void
 tg_mcp_job_finish_result(tg_mcp_job_t *call, tg_str_t raw)
 {
-    (void) tg_tool_result_repair(raw, &call->result);
+    if (call->call.method.data == NULL) {
+        (void) tg_tool_result_repair(raw, &call->result);
+    }
 
     if (call->result.len == 0) {
         tg_buf_append_str(&call->result, raw);
@@ -181,6 +209,11 @@ tg_mcp_job_finish_result(tg_mcp_job_t *call, tg_str_t raw)
 
     if (tg_buf_has_failed(&call->result)) {
         tg_mcp_job_fail(call, TG_FAILURE_INTERNAL, TG_STR(TG_RUNNER_NO_MEMORY));
+        return;
+    }
+
+    if (call->call.method.data != NULL) {
+        tg_mcp_job_finish_method_result(call);
         return;
     }
 
@@ -304,12 +337,14 @@ tg_mcp_job_read_params(tg_mcp_job_params_t *params, const tg_str_t *values,
     tg_str_t key;
 
     *why = "key must be 16 to 64 letters, digits, - and _; instance a string "
-           "of at most 128 bytes without escapes; cwd and name strings; uid "
-           "a number; arguments, meta and inputResponses objects; max_output "
-           "0 to 33554432; spill an object with owner, quota, keep_ms and "
-           "preview";
+           "of at most 128 bytes without escapes; cwd a string; name or "
+           "method a string; uid a number; arguments, meta and "
+           "inputResponses objects; max_output 0 to 33554432; spill an object "
+           "with owner, quota, keep_ms and preview";
 
     return tg_json_store_fields(tg_mcp_job_fields, values, params, why) == TG_OK
+                   && (params->name.data != NULL)
+                          != (params->method.data != NULL)
                    && tg_mcp_server_is_key(params->key, &key)
                    && tg_mcp_job_is_conn_id(params->conn_id)
                ? TG_OK
@@ -327,8 +362,15 @@ tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_mcp_job_params_t *params,
     call->key = tg_json_string_body(tg_str_copy_to(&at, params->key));
     raw = tg_str_copy_to(&at, params->conn_id);
     call->id = raw.data != NULL ? tg_json_string_body(raw) : TG_STR("");
-    raw = tg_str_copy_to(&at, params->name);
-    call->call.name = tg_json_string_body(raw);
+
+    if (params->method.data != NULL) {
+        call->call.method = tg_json_string_body(
+            tg_str_copy_to(&at, params->method));
+    } else {
+        call->call.name = tg_json_string_body(
+            tg_str_copy_to(&at, params->name));
+    }
+
     call->call.arguments = tg_str_copy_to(&at, params->arguments);
     call->call.meta = tg_str_copy_to(&at, params->meta);
     call->call.input_responses = tg_str_copy_to(&at, params->input);

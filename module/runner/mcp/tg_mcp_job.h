@@ -1,4 +1,4 @@
-/* The job type `mcp_call`: a call of an MCP tool (docs/protocols.md). */
+/* The job type `mcp_call`: a request to an MCP server (docs/protocols.md). */
 #ifndef TG_MCP_JOB_H
 #define TG_MCP_JOB_H
 

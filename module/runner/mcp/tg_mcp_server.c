@@ -63,7 +63,7 @@ tg_mcp_server_free(tg_mcp_server_t *server)
 
     servers = server->servers;
     TAILQ_REMOVE(&servers->leaving, server, link);
-    tg_catalog_unref(server->tools);
+    tg_mcp_lists_deinit(&server->lists);
     tg_mcp_server_params_free(&server->spec);
     free(server);
 
@@ -142,7 +142,7 @@ tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
 
 /* --- connections --- */
 
-/* Remembers the digest of a connection's list. Returns 1 if it was known. */
+/* Remembers the digest of a connection's lists. Returns 1 if it was known. */
 static int
 tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
 {
@@ -162,34 +162,61 @@ tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
     return 0;
 }
 
-int
-tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
-                           const tg_mcp_conn_t *mcp_conn, tg_catalog_t *tools)
+/* Compares lists with those of the server, which they may replace. */
+static void
+tg_mcp_server_update_lists(tg_mcp_server_t *server,
+                           const tg_mcp_conn_t *mcp_conn, tg_mcp_lists_t *lists)
 {
     uint64_t digest;
 
-    if (tg_catalog_list_size(tools) > TG_MCP_SERVER_LIST_MAX) {
-        return TG_LIMIT;
+    digest = tg_mcp_lists_digest(lists);
+
+    if (server->lists.tools != NULL
+        && tg_mcp_lists_digest(&server->lists) == digest)
+    {
+        return;
     }
 
-    if (mcp_conn->id[0] == '\0') {
-        server->is_relisting = 0;
-    }
-
-    digest = tg_catalog_digest(tools);
-
-    if (server->tools != NULL && tg_catalog_digest(server->tools) == digest) {
-        return TG_OK;
-    }
-
-    if (server->tools == NULL || mcp_conn->id[0] == '\0') {
-        tg_mcp_server_set_list(server, tools);
+    if (server->lists.tools == NULL || mcp_conn->id[0] == '\0') {
+        tg_mcp_server_set_lists(server, lists);
     } else if (!tg_mcp_server_is_list_known(server, digest)) {
         server->is_relisting = 1;
         tg_mcp_server_start(server);
     }
+}
 
-    return TG_OK;
+int
+tg_mcp_server_on_conn_lists(tg_mcp_server_t *server, tg_mcp_conn_t *mcp_conn)
+{
+    tg_mcp_lists_t lists;
+    int rc;
+
+    tg_mcp_lists_init(&lists);
+    rc = tg_mcp_lists_set(&lists, &mcp_conn->client,
+                          tg_buf_view(&mcp_conn->capabilities));
+
+    if (rc == TG_OK && tg_mcp_lists_size(&lists) > TG_MCP_SERVER_LIST_MAX) {
+        tg_buf_reset(&lists.others, 0);
+        rc = tg_mcp_lists_size(&lists) > TG_MCP_SERVER_LIST_MAX ? TG_LIMIT
+                                                                : TG_OK;
+        if (rc == TG_OK) {
+            tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
+                            "its prompts and resources are omitted: all its "
+                            "lists together are larger than 16 MiB");
+        }
+    }
+
+    if (rc == TG_OK) {
+        if (mcp_conn->id[0] == '\0') {
+            server->is_relisting = 0;
+        }
+
+        tg_mcp_server_update_lists(server, mcp_conn, &lists);
+    }
+
+    tg_mcp_lists_deinit(&lists);
+
+    return rc;
 }
 
 void
@@ -218,7 +245,7 @@ tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
         return 0;
     }
 
-    return server->tools == NULL || server->is_relisting
+    return server->lists.tools == NULL || server->is_relisting
            || (server->spec.is_boot && server->spec.share == TG_MCP_SHARE_ALL);
 }
 
@@ -334,7 +361,7 @@ tg_mcp_server_start(tg_mcp_server_t *server)
 {
     tg_mcp_conn_t *mcp_conn;
 
-    if (server->tools != NULL && !server->is_relisting
+    if (server->lists.tools != NULL && !server->is_relisting
         && (!server->spec.is_boot || server->spec.share != TG_MCP_SHARE_ALL))
     {
         return;
@@ -380,7 +407,12 @@ tg_mcp_server_new(tg_mcp_servers_t *servers, const tg_mcp_server_params_t *spec)
     server->timer.data = server;
     server->retry.data = server;
     server->nhandles = 2;
-    server->tools = tg_list_cache_read(servers->dir, spec->key, servers->seed);
+    tg_mcp_lists_init(&server->lists);
+    tg_list_cache_read(servers->dir, spec->key, servers->seed, &server->lists);
+
+    /* An earlier version stored only the tools. */
+    server->is_relisting = server->lists.tools != NULL
+                           && server->lists.others.len == 0;
     TAILQ_INSERT_TAIL(&servers->list, server, link);
     servers->n++;
     tg_mcp_sessions_delete_leftovers(server);

@@ -10,6 +10,7 @@
 #include "base/tg_throttle.h"
 #include "catalog/tg_catalog.h"
 #include "runner/mcp/tg_mcp_conn.h"
+#include "runner/mcp/tg_mcp_lists.h"
 #include "runner/mcp/tg_mcp_server_params.h"
 #include "runner/jobs/tg_jobs.h"
 
@@ -19,10 +20,10 @@
 /* Maximum connections of a server, for users or client connections. */
 #define TG_MCP_SERVER_CONNS_MAX 256
 
-/* Maximum size of a list of tools in bytes. */
+/* Maximum size of all lists of a server in bytes. */
 #define TG_MCP_SERVER_LIST_MAX 16777216
 
-/* Maximum number of remembered tool lists that differ from the server's. */
+/* Maximum number of remembered lists that differ from the server's. */
 #define TG_MCP_SERVER_OTHER_LISTS_MAX 16
 
 /* Time in ms without a subscriber after which a server is removed. */
@@ -85,7 +86,7 @@ struct tg_mcp_server_s {
     tg_mcp_server_params_t spec;
     int is_leaving;
     tg_mcp_subscriber_list_t subscribers;
-    tg_catalog_t *tools; /* list of tools; NULL: not known */
+    tg_mcp_lists_t lists;
 
     /* A connection starts in order to fetch the list again. */
     int is_relisting;
@@ -158,10 +159,9 @@ int tg_mcp_server_is_conn_wanted(const tg_mcp_server_t *server,
 uint64_t tg_mcp_server_get_idle_deadline(const tg_mcp_server_t *server,
                                          const tg_mcp_conn_t *mcp_conn);
 
-/* Receives a connection's list of tools. TG_LIMIT: it is too large. */
-int tg_mcp_server_on_conn_list(tg_mcp_server_t *server,
-                               const tg_mcp_conn_t *mcp_conn,
-                               tg_catalog_t *tools);
+/* Receives a connection's lists. TG_LIMIT: its tools are too large. */
+int tg_mcp_server_on_conn_lists(tg_mcp_server_t *server,
+                                tg_mcp_conn_t *mcp_conn);
 
 /* Handles a connection's failed start or unexpected end, with its reason. */
 void tg_mcp_server_on_conn_failed(tg_mcp_server_t *server,

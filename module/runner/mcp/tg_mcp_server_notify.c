@@ -72,7 +72,7 @@ tg_mcp_server_notify_peer(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_printf(&json, "{\"key\":\"%s\",", server->spec.key);
 
     if (is_list) {
-        tg_catalog_write_whole_list(server->tools, NULL, NULL, &json);
+        tg_mcp_lists_write(&server->lists, &json);
     } else {
         tg_mcp_server_write_state(&json, server);
     }
@@ -98,10 +98,10 @@ tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
 
     switch (server->cache_files_due) {
     case 2:
-        err = tg_list_cache_write(dir, server->spec.key, server->tools);
+        err = tg_list_cache_write(dir, server->spec.key, &server->lists);
         break;
     case 1:
-        err = tg_list_cache_write_last(dir, server->spec.place, server->tools);
+        err = tg_list_cache_write_last(dir, server->spec.place, &server->lists);
 
         if (err == 0) {
             err = tg_list_cache_write_name(dir, server->spec.name,
@@ -118,8 +118,8 @@ tg_mcp_server_cache_next_file(tg_mcp_server_t *server)
     if (err != 0) {
         server->cache_files_due = 0;
         tg_mcp_server_log(server, TG_LOG_WARN,
-                          "its list of tools cannot be saved in %s/mcp: %s",
-                          dir, strerror(err));
+                          "its lists cannot be saved in %s/mcp: %s", dir,
+                          strerror(err));
     }
 
     return 1;
@@ -150,7 +150,7 @@ tg_mcp_server_notify_subscriber(tg_mcp_server_t *server,
     steps = TG_MCP_SERVER_NOTIFY_STEPS;
 
     if (subscriber->is_list_due) {
-        steps += tg_catalog_list_size(server->tools);
+        steps += tg_mcp_lists_size(&server->lists);
         tg_mcp_server_notify_peer(server, subscriber->peer, 1);
     }
 
@@ -187,7 +187,7 @@ tg_mcp_server_run_notify(tg_sched_source_t *source)
 
     while (tg_mcp_server_cache_next_file(server)
            && !tg_sched_is_slice_over(sched, source,
-                                      tg_catalog_list_size(server->tools)))
+                                      tg_mcp_lists_size(&server->lists)))
     { /* void */
     }
 }
@@ -259,12 +259,13 @@ tg_mcp_server_on_state_changed(tg_mcp_server_t *server)
 }
 
 void
-tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools)
+tg_mcp_server_set_lists(tg_mcp_server_t *server, tg_mcp_lists_t *lists)
 {
     tg_mcp_subscriber_t *subscriber;
 
-    tg_catalog_unref(server->tools);
-    server->tools = tg_catalog_ref(tools);
+    tg_mcp_lists_deinit(&server->lists);
+    server->lists = *lists;
+    tg_mcp_lists_init(lists);
     server->cache_files_due = 2;
 
     TAILQ_FOREACH(subscriber, &server->subscribers, link)

@@ -6,8 +6,8 @@
 
 void tg_mcp_server_on_state_changed(tg_mcp_server_t *server);
 
-/* Sets the list of tools, and notifies subscribers one after the other. */
-void tg_mcp_server_set_list(tg_mcp_server_t *server, tg_catalog_t *tools);
+/* Takes over the lists, and notifies subscribers one after the other. */
+void tg_mcp_server_set_lists(tg_mcp_server_t *server, tg_mcp_lists_t *lists);
 
 /* Stops notifications, and writes due files of the list cache. */
 void tg_mcp_server_end_notify(tg_mcp_server_t *server);

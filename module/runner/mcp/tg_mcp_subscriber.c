@@ -66,9 +66,9 @@ tg_mcp_server_respond_state(const tg_mcp_server_t *server, tg_peer_t *peer,
     tg_buf_append_char(&json, '{');
     tg_mcp_server_write_state(&json, server);
 
-    if (server->tools != NULL) {
+    if (server->lists.tools != NULL) {
         tg_buf_append_char(&json, ',');
-        tg_catalog_write_whole_list(server->tools, NULL, NULL, &json);
+        tg_mcp_lists_write(&server->lists, &json);
     }
 
     tg_buf_append_char(&json, '}');
@@ -164,7 +164,7 @@ tg_mcp_servers_subscribe(tg_mcp_servers_t *servers, tg_peer_t *peer,
     tg_list_cache_touch(servers->dir, server->spec.key, server->spec.place);
 
     /* The name is that of the worker's config block, which may differ. */
-    if (server->tools != NULL) {
+    if (server->lists.tools != NULL) {
         (void) tg_list_cache_write_name(servers->dir, spec.name,
                                         server->spec.key);
     }
