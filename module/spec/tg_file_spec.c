@@ -17,10 +17,24 @@ const tg_json_field_t tg_file_fields[] = {
     { TG_STRING_FIELD(tg_file_spec_t, "path", path), .is_required = 1 },
     { TG_STRING_FIELD(tg_file_spec_t, "uri", uri) },
     { TG_STRING_FIELD(tg_file_spec_t, "mime", mime) },
+    { TG_FIELD(tg_file_spec_t, "encoded", TG_FIELD_FLAG, is_encoded) },
     { TG_FIELD(tg_file_spec_t, "output", TG_FIELD_WORD, output),
       .words = tg_output_type_words,
       .why = "output must be text, json or result" },
     { TG_INT_FIELD(tg_file_spec_t, "max_output", max_output, 1, TG_OUTPUT_MAX),
+      .absent = TG_OUTPUT_DEFAULT },
+    { .name = NULL },
+};
+
+const tg_json_field_t tg_file_list_fields[] = {
+    TG_FILE_FOLDER_FIELDS(tg_file_list_spec_t),
+    { TG_STRING_FIELD(tg_file_list_spec_t, "uri", uri) },
+    { TG_STRING_FIELD(tg_file_list_spec_t, "after", after) },
+    { TG_STRING_FIELD(tg_file_list_spec_t, "prefix", prefix) },
+    { TG_INT_FIELD(tg_file_list_spec_t, "limit", limit, 1, TG_FILE_LIST_LIMIT),
+      .absent = TG_FILE_LIST_LIMIT },
+    { TG_INT_FIELD(tg_file_list_spec_t, "max_output", max_output, 1,
+                   TG_OUTPUT_MAX),
       .absent = TG_OUTPUT_DEFAULT },
     { .name = NULL },
 };

@@ -11,7 +11,18 @@
  * files. Without `root`, the path is absolute. With `uri`, the result is that
  * of MCP's resources/read: text if the file is UTF-8 and its type is textual,
  * otherwise a blob; the type is `mime`, or follows from the file's name.
- * Without `uri`, the result is the file's text, or a failure.
+ * Without `uri`, the result is the file's text, or a failure. With `encoded`,
+ * `path` is percent-encoded as in a URI.
+ *
+ * `files` lists the files of a folder, in the order of their paths:
+ *
+ *   {"root":"/srv/notes","match":["*.md"],"recursive":true,
+ *    "uri":"notes:///","after":"a/b.md","limit":100,"max_output":65536}
+ *
+ * `after` is the percent-encoded path after which the page begins. The result
+ * has resources as in MCP's resources/list, and `next`, the next page's
+ * `after`, if there is one. With `prefix` in place of `uri`, the result is a
+ * text of the paths that begin with `prefix`, one a line.
  */
 #ifndef TG_FILE_SPEC_H
 #define TG_FILE_SPEC_H
@@ -21,6 +32,15 @@
 /* Longest path in bytes, and largest number of patterns of one kind. */
 #define TG_FILE_PATH_MAX 4095
 #define TG_FILE_PATTERNS_MAX 32
+
+/* Folders in a path below `root`; a list has as many of them open. */
+#define TG_FILE_DEPTH_MAX 32
+
+/* Default and maximum number of files on a page of a list. */
+#define TG_FILE_LIST_LIMIT 4000
+
+/* Entries of folders that are read for one page. */
+#define TG_FILE_LIST_SCAN_MAX 2000000
 
 /* Selects files of a folder. Raw values. */
 typedef struct {
@@ -36,10 +56,22 @@ typedef struct {
     tg_str_t path;
     tg_str_t uri;
     tg_str_t mime;
+    int64_t is_encoded;
     int64_t output; /* tg_output_type_t */
     int64_t max_output;
 } tg_file_spec_t;
 
 extern const tg_json_field_t tg_file_fields[];
+
+typedef struct {
+    tg_file_folder_spec_t folder;
+    tg_str_t uri;
+    tg_str_t after;
+    tg_str_t prefix;
+    int64_t limit;
+    int64_t max_output;
+} tg_file_list_spec_t;
+
+extern const tg_json_field_t tg_file_list_fields[];
 
 #endif

@@ -10,6 +10,7 @@
 #include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/files/tg_file_job.h"
+#include "runner/files/tg_file_list_job.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -27,7 +28,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 13
+#define HOST_METHODS 14
 
 typedef struct {
     uv_loop_t loop;
@@ -152,6 +153,7 @@ static const struct {
     { "mcp_call", &tg_mcp_job_type, &host.servers, NULL },
     { "http", &tg_http_job_type, &host.http, NULL },
     { "file", &tg_file_job_type, &host.files, NULL },
+    { "files", &tg_file_list_job_type, &host.files, NULL },
 };
 
 static inline void

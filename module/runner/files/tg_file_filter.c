@@ -2,6 +2,7 @@
 #include "runner/files/tg_file_filter.h"
 
 #include "base/tg_glob.h"
+#include "base/tg_url.h"
 #include "runner/jobs/tg_job_params.h"
 
 #include <stdlib.h>
@@ -112,11 +113,15 @@ tg_file_matches_any(char *const *patterns, tg_str_t path)
 static int
 tg_file_filter_is_hidden(const tg_file_filter_t *filter, tg_str_t path)
 {
-    size_t i, start;
+    size_t i, start, depth;
 
-    for (i = 0, start = 0; i <= path.len; i++) {
+    for (i = 0, start = 0, depth = 0; i <= path.len; i++) {
         if (i != path.len && path.data[i] != '/') {
             continue;
+        }
+
+        if (depth++ == TG_FILE_DEPTH_MAX) {
+            return 1;
         }
 
         if (!filter->has_dot_files && path.data[start] == '.') {
@@ -147,4 +152,91 @@ tg_file_filter_has_file(const tg_file_filter_t *filter, tg_str_t path)
            && !tg_file_filter_is_hidden(filter, path)
            && (filter->match[0] == NULL
                || tg_file_matches_any(filter->match, path));
+}
+
+int
+tg_file_path_compare(tg_str_t a, tg_str_t b)
+{
+    unsigned char x, y;
+    size_t i;
+
+    for (i = 0; i < a.len && i < b.len && a.data[i] == b.data[i]; i++) {
+        /* void */
+    }
+
+    if (i == a.len || i == b.len) {
+        return (a.len > b.len) - (a.len < b.len);
+    }
+
+    /* A slash is less than any other byte; a path has no NUL. */
+    x = a.data[i] == '/' ? 0 : (unsigned char) a.data[i];
+    y = b.data[i] == '/' ? 0 : (unsigned char) b.data[i];
+
+    return (x > y) - (x < y);
+}
+
+void
+tg_file_path_append_encoded(tg_buf_t *uri, tg_str_t path)
+{
+    const char *slash;
+    size_t len;
+
+    while ((slash = memchr(path.data, '/', path.len)) != NULL) {
+        len = (size_t) (slash - path.data);
+        tg_url_append_encoded(uri, tg_str(path.data, len));
+        tg_buf_append_char(uri, '/');
+        path = tg_str_skip(path, len + 1);
+    }
+
+    tg_url_append_encoded(uri, path);
+}
+
+static int
+tg_file_path_parse_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+
+    c = (char) (c | 0x20);
+
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int
+tg_file_path_decode(char *path, size_t *len)
+{
+    int high, low;
+    size_t i, n;
+
+    for (i = 0, n = 0; i < *len; i++, n++) {
+        path[n] = path[i];
+
+        if (path[i] != '%') {
+            continue;
+        }
+
+        if (*len - i < 3) {
+            return TG_INVALID;
+        }
+
+        high = tg_file_path_parse_digit(path[i + 1]);
+        low = tg_file_path_parse_digit(path[i + 2]);
+        i += 2;
+
+        if (high == -1 || low == -1) {
+            return TG_INVALID;
+        }
+
+        path[n] = (char) (high * 16 + low);
+
+        if (path[n] == '/' || path[n] == '\0') {
+            return TG_INVALID;
+        }
+    }
+
+    path[n] = '\0';
+    *len = n;
+
+    return TG_OK;
 }

@@ -271,6 +271,7 @@ static int
 tg_file_call_copy(tg_file_call_t *call, const tg_file_spec_t *spec,
                   const char **why)
 {
+    size_t len;
     char *at;
 
     *why = "path has a NUL character, or more than 4095 bytes";
@@ -286,6 +287,13 @@ tg_file_call_copy(tg_file_call_t *call, const tg_file_spec_t *spec,
         || strlen(call->path) > TG_FILE_PATH_MAX)
     {
         return TG_LIMIT;
+    }
+
+    len = strlen(call->path);
+
+    /* Nothing has an invalid name, so it cannot be found. */
+    if (spec->is_encoded && tg_file_path_decode(call->path, &len) != TG_OK) {
+        call->path[0] = '\0';
     }
 
     if (spec->uri.data != NULL) {

@@ -1,6 +1,8 @@
 /* Opens files below a folder, by openat2 or step by step. */
 #include "runner/files/tg_file_open.h"
 
+#include "spec/tg_file_spec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -10,9 +10,6 @@
 
 #include <sys/stat.h>
 
-/* Maximum number of folders in a path on kernels without openat2. */
-#define TG_FILE_DEPTH_MAX 128
-
 /* Attempts to resolve a path while somebody renames its folders. */
 #define TG_FILE_OPEN_TRIES 32
 

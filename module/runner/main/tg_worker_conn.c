@@ -5,6 +5,7 @@
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/files/tg_file_job.h"
+#include "runner/files/tg_file_list_job.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -88,6 +89,7 @@ static const struct {
     { "exec", &tg_exec_job_type, .host = TG_WORKER_HOST(programs) },
     { "http", &tg_http_job_type, .host = TG_WORKER_HOST(http) },
     { "file", &tg_file_job_type, .host = TG_WORKER_HOST(files) },
+    { "files", &tg_file_list_job_type, .host = TG_WORKER_HOST(files) },
     { "mcp_call", &tg_mcp_job_type, .host = TG_WORKER_HOST(servers) },
     { "output", &tg_output_pager_job_type,
       .host = TG_WORKER_HOST(output_store) },

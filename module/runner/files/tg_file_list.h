@@ -1,0 +1,56 @@
+/*
+ * Lists the files of a folder that a filter offers, page by page and in steps.
+ * A page has the first files after a path, in the order of
+ * tg_file_path_compare(). The memory depends on the size of the page only: each
+ * page reads the folders again, except those before the path. Links to files
+ * below the root are listed, links to folders are not followed.
+ */
+#ifndef TG_FILE_LIST_H
+#define TG_FILE_LIST_H
+
+#include "runner/files/tg_file_filter.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+/* Entries of folders that one step reads. */
+#define TG_FILE_LIST_STEP 500
+
+/* Files that one step describes. */
+#define TG_FILE_LIST_STATS 50
+
+typedef struct {
+    const tg_file_filter_t *filter;
+    tg_str_t after;  /* empty: from the beginning */
+    tg_str_t prefix; /* the paths must begin with it */
+    size_t limit;    /* number of files on a page */
+    int root;        /* descriptor of the root; -1: not open */
+    DIR *folders[TG_FILE_DEPTH_MAX + 1]; /* the open folders, root first */
+    size_t lens[TG_FILE_DEPTH_MAX + 1];  /* lengths of their paths */
+    unsigned depth;                      /* number of open folders */
+    char path[TG_FILE_PATH_MAX + 1];     /* path of the innermost folder */
+    tg_str_t *paths; /* the least paths: a heap, then sorted */
+    size_t n;
+    int has_more; /* there are files after those of the page */
+    uint64_t nscanned;
+    int err;
+} tg_file_list_t;
+
+/* Begins a page; filter, after and prefix must outlive it. */
+void tg_file_list_begin(tg_file_list_t *list, const tg_file_filter_t *filter,
+                        tg_str_t after, tg_str_t prefix, size_t limit);
+
+/*
+ * Reads some entries. TG_AGAIN: call again; TG_OK: list->paths is the page;
+ * TG_NOMEM; TG_LIMIT: there are more than TG_FILE_LIST_SCAN_MAX entries;
+ * TG_INVALID: the root cannot be opened, list->err is the errno.
+ */
+int tg_file_list_step(tg_file_list_t *list);
+
+/* Gets a file's info. Returns 0; -1: it has gone, or is not a file now. */
+int tg_file_list_stat(const tg_file_list_t *list, tg_str_t path,
+                      struct stat *info);
+
+void tg_file_list_end(tg_file_list_t *list);
+
+#endif
