@@ -9,8 +9,7 @@
 
 #include "protocol/tg_peer.h"
 #include "runner/exec/tg_exec.h"
-#include "runner/files/tg_file_job.h"
-#include "runner/files/tg_file_list_job.h"
+#include "runner/files/tg_files.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
@@ -19,7 +18,6 @@
 #include "runner/jobs/tg_job_detach.h"
 #include "runner/jobs/tg_job_call.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

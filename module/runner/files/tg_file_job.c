@@ -1,5 +1,5 @@
 /* Opens, reads and encodes a file in a thread, and sends the result. */
-#include "runner/files/tg_file_job.h"
+#include "runner/files/tg_files.h"
 
 #include "runner/files/tg_file_contents.h"
 #include "runner/files/tg_file_filter.h"

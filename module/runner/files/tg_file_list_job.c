@@ -1,5 +1,5 @@
 /* Writes a page of a folder's list as MCP resources, or as paths. */
-#include "runner/files/tg_file_list_job.h"
+#include "runner/files/tg_files.h"
 
 #include "base/tg_utf8.h"
 #include "catalog/tg_mime_extension.h"
@@ -167,7 +167,7 @@ tg_file_list_on_work(tg_thread_work_t *work)
 
 /* --- response --- */
 
-/* Writes `next`, the path of the last file of this page, if there is another. */
+/* Writes `next`, the path of the page's last file, if there is another. */
 static void
 tg_file_list_append_next(const tg_file_list_call_t *call, tg_buf_t *json)
 {

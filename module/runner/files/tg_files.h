@@ -14,6 +14,9 @@ typedef struct {
     tg_thread_pool_t *threads; /* NULL until the first work */
 } tg_files_t;
 
+extern const tg_job_type_t tg_file_job_type;      /* `file`: reads a file */
+extern const tg_job_type_t tg_file_list_job_type; /* `files`: lists a folder */
+
 void tg_files_init(tg_files_t *files, uv_loop_t *loop);
 
 /* Ends the threads. No work may be left. */

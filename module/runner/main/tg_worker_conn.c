@@ -4,8 +4,6 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
-#include "runner/files/tg_file_job.h"
-#include "runner/files/tg_file_list_job.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"

@@ -1,0 +1,241 @@
+/* Lists of files: what is listed, in which order, on which page. */
+#include "runner_files.h"
+
+/* Lists the root; `more` has further members. */
+static int
+list_files(const char *more)
+{
+    HELP_BUFFER(params);
+
+    tg_buf_printf(&params, "{\"tool\":\"l\",\"root\":\"%s/root\"%s}", dir,
+                  more);
+    tg_buf_append_char(&params, '\0');
+    (void) host_request("files", params.data);
+
+    return host_recv();
+}
+
+/* Compares the URIs of a list with words, each after a blank. */
+static int
+has_uris(const char *words)
+{
+    HELP_BUFFER(text);
+    tg_json_cursor_t json;
+    tg_str_t resources, item, uri;
+
+    if (tg_json_get_member(host_result("json"), TG_STR("resources"), &resources)
+        != TG_OK)
+    {
+        return 0;
+    }
+
+    for (tg_json_iter_init(&json, resources); tg_json_iter_next(&json, &item);)
+    {
+        (void) tg_json_get_member(item, TG_STR("uri"), &uri);
+        tg_buf_append_char(&text, ' ');
+        tg_buf_append_str(&text, tg_json_string_body(uri));
+    }
+
+    if (!tg_str_eq(tg_buf_view(&text), tg_str_from_cstr(words))) {
+        fprintf(stderr, "got:%.*s\n", (int) text.len, text.data);
+        return 0;
+    }
+
+    return 1;
+}
+
+/* Copies the cursor of the next page as a member, or returns 0. */
+static int
+get_next(char *more, size_t size)
+{
+    tg_str_t next;
+
+    if (tg_json_get_member(host_result("json"), TG_STR("next"), &next) != TG_OK)
+    {
+        return 0;
+    }
+
+    snprintf(more, size, ",\"after\":%.*s", (int) next.len, next.data);
+
+    return 1;
+}
+
+HELP_TEST(list, "which files are listed, and their order")
+{
+    char more[512];
+
+    begin();
+    make_dir("root/b");
+    make_dir("root/b/c");
+    make_dir("root/.git");
+    make_dir("root/node");
+    make_dir("root/empty");
+    put_text("root/b.md", "12345");
+    put_text("root/a b%.txt", "");
+    put_text("root/b/z", "");
+    put_text("root/b/c/d", "");
+    put_text("root/b-", "");
+    put_text("root/node/x", "");
+    put_text("root/.git/x", "");
+    put_text("root/.dot", "");
+    put_text("root/x\xff\n", "");
+    put_text("root/backup~", "");
+    make_link("b.md", "root/in");
+    make_link("../secret", "root/out");
+    make_link("b", "root/dirlink");
+    make_link("none", "root/broken");
+    CU_ASSERT(mkfifo(path_of("root/fifo"), 0600) == 0);
+
+    CU_ASSERT(list_files(",\"uri\":\"n:///\""));
+    CU_ASSERT(has_uris(" n:///a%20b%25.txt n:///b- n:///b.md n:///backup~"
+                       " n:///in n:///x%FF%0A"));
+    CU_ASSERT(!get_next(more, sizeof(more)));
+    CU_ASSERT(list_files(",\"hide\":[\"*~\",\"node\"],\"recursive\":true"));
+    CU_ASSERT(has_uris(" a%20b%25.txt b/c/d b/z b- b.md in x%FF%0A"));
+    CU_ASSERT(list_files(",\"match\":[\"*.md\",\"b/**\"],"
+                         "\"recursive\":true"));
+    CU_ASSERT(has_uris(" b/c/d b/z b.md"));
+    CU_ASSERT(list_files(",\"match\":[\".*\",\"x\"],\"recursive\":true,"
+                         "\"dot_files\":true"));
+    CU_ASSERT(has_uris(" .dot .git/x node/x"));
+
+    /* The members of an item. */
+    CU_ASSERT(list_files(",\"match\":[\"b.md\",\"x*\"]"));
+    CU_ASSERT(strstr(host.line.data,
+                     "\"name\":\"b.md\",\"mimeType\":\"text/markdown\","
+                     "\"size\":5,\"annotations\":{\"lastModified\":\"20")
+              != NULL);
+    CU_ASSERT(strstr(host.line.data, "\"name\":\"x\\\\ufffd") != NULL);
+
+    /* Every page size gives the same list. */
+    CU_ASSERT(list_files(",\"recursive\":true,\"limit\":3"));
+    CU_ASSERT(has_uris(" a%20b%25.txt b/c/d b/z"));
+    CU_ASSERT(get_next(more, sizeof(more)));
+    CU_ASSERT(strcmp(more, ",\"after\":\"b/z\"") == 0);
+    strcat(more, ",\"recursive\":true,\"limit\":3");
+    CU_ASSERT(list_files(more));
+    CU_ASSERT(has_uris(" b- b.md backup~"));
+    CU_ASSERT(list_files(",\"recursive\":true,\"after\":\"in\""));
+    CU_ASSERT(has_uris(" node/x x%FF%0A"));
+    CU_ASSERT(list_files(",\"after\":\"x%FF%0A\""));
+    CU_ASSERT(has_uris(""));
+
+    /* A file of the cursor may be gone; a path within a folder is found. */
+    CU_ASSERT(list_files(",\"recursive\":true,\"limit\":2,"
+                         "\"after\":\"b/c/zzz\""));
+    CU_ASSERT(has_uris(" b/z b-"));
+
+    /* A page of few bytes has one item at least. */
+    CU_ASSERT(list_files(",\"max_output\":1"));
+    CU_ASSERT(has_uris(" a%20b%25.txt"));
+    CU_ASSERT(get_next(more, sizeof(more)));
+    strcat(more, ",\"max_output\":250");
+    CU_ASSERT(list_files(more));
+    CU_ASSERT(has_uris(" b- b.md"));
+
+    /* Paths that begin with a text, for completion. */
+    CU_ASSERT(list_files(",\"prefix\":\"b\",\"recursive\":true"));
+    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\nb-\nb.md\nbackup~\n"));
+    CU_ASSERT(list_files(",\"prefix\":\"b/c\",\"recursive\":true"));
+    CU_ASSERT(host_is_text("text", "b/c/d\n"));
+    CU_ASSERT(list_files(",\"prefix\":\"\",\"limit\":2"));
+    CU_ASSERT(host_is_text("text", "a b%.txt\nb-\n"));
+    CU_ASSERT(list_files(",\"prefix\":\"x\""));
+    CU_ASSERT(host_is_text("text", ""));
+    end();
+}
+
+HELP_TEST(list_failures, "lists that fail")
+{
+    begin();
+    CU_ASSERT(rmdir(path_of("root")) == 0);
+    CU_ASSERT(list_files(""));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(memmem(host.line.data, host.line.len, dir, strlen(dir)) == NULL);
+    put_text("root", "");
+    CU_ASSERT(list_files(""));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(list_files(",\"after\":\"a%2Fb\""));
+    CU_ASSERT(host_result("json").data == NULL);
+    CU_ASSERT(list_files(",\"after\":\"%\""));
+    CU_ASSERT(host_result("json").data == NULL);
+    (void) host_request("files", "{\"tool\":\"l\"}");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_result("json").data == NULL);
+    end();
+}
+
+static long
+get_peak_kb(void)
+{
+    char line[128];
+    FILE *file;
+    long kb;
+
+    kb = -1;
+    file = fopen("/proc/self/status", "r");
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        (void) sscanf(line, "VmHWM: %ld", &kb);
+    }
+
+    if (file != NULL) {
+        fclose(file);
+    }
+
+    return kb;
+}
+
+#define MANY 100000
+
+HELP_TEST(many, "100,000 files in pages")
+{
+    char name[64], more[512], last[64], first[64];
+    tg_json_cursor_t json;
+    tg_str_t resources, item, uri;
+    unsigned i, n, npages;
+    long before;
+    int fd;
+
+    begin();
+
+    for (i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "root/%u.txt", i * 7919 % MANY);
+        fd = open(path_of(name), O_WRONLY | O_CREAT, 0644);
+        CU_ASSERT_FATAL(fd != -1);
+        (void) close(fd);
+    }
+
+    before = get_peak_kb();
+    more[0] = last[0] = '\0';
+
+    for (n = 0, npages = 0;; npages++) {
+        CU_ASSERT_FATAL(list_files(more));
+        CU_ASSERT_FATAL(tg_json_get_member(host_result("json"),
+                                           TG_STR("resources"), &resources)
+                        == TG_OK);
+
+        for (tg_json_iter_init(&json, resources);
+             tg_json_iter_next(&json, &item); n++) {
+            (void) tg_json_get_member(item, TG_STR("uri"), &uri);
+            uri = tg_json_string_body(uri);
+            snprintf(first, sizeof(first), "%.*s", (int) uri.len, uri.data);
+            CU_ASSERT(strcmp(last, first) < 0);
+            strcpy(last, first);
+        }
+
+        if (!get_next(more, sizeof(more))) {
+            break;
+        }
+    }
+
+    CU_ASSERT(n == MANY && npages >= 24 && npages <= 25);
+
+    /* A page has 4,000 paths; all would be tens of MB as JSON. */
+#ifdef TG_HAS_ASAN
+    (void) before;
+#else
+    CU_ASSERT(get_peak_kb() - before < 4096);
+#endif
+    end();
+}
