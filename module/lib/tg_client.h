@@ -75,6 +75,7 @@ typedef enum {
 /* A request as the program specifies it. */
 typedef struct {
     tg_client_request_type_t type;
+    tg_mcp_kind_t kind; /* of a list */
     const char *name;
     const char *params;
     int timeout;
@@ -89,6 +90,7 @@ struct tg_client_request_s {
     tg_client_request_t *next; /* list of the connection */
     tg_client_request_t *prev;
     tg_mcp_list_t list;
+    tg_mcp_kind_t kind; /* of list */
     toolgate_call_t call;
     uint64_t timeout;
     uint64_t deadline; /* in ms of the loop's clock; 0: none */

@@ -298,6 +298,7 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
     if (request->uv_request.list != NULL) {
         tg_mcp_list_init(&request->list, tg_alloc_libc(),
                          TG_UV_CLIENT_LIST_PAGES_MAX);
+        request->list.kind = request->kind;
     }
 
     /* After the grace period a request tries to connect at once. */

@@ -100,6 +100,7 @@ tg_client_request_new(const tg_client_request_spec_t *spec,
 
     request->on_response = spec->on_response;
     request->data = spec->data;
+    request->kind = spec->kind;
     uv_request = &request->uv_request;
     uv_request->name = tg_client_request_slice(request->text, 0, ends[0]);
     uv_request->params = tg_client_request_slice(request->text, ends[0],

@@ -128,6 +128,9 @@ void tg_mcp_list_reset(tg_mcp_list_t *list);
 int tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
                          tg_response_t *whole);
 
+/* Makes *whole the error of a list with elements that are not objects. */
+void tg_mcp_list_reject(tg_mcp_list_t *list, tg_response_t *whole);
+
 /* Returns the raw array of elements. The list must be complete. */
 tg_str_t tg_mcp_list_get_array(const tg_mcp_list_t *list);
 

@@ -72,6 +72,13 @@ tg_mcp_list_set_error(tg_mcp_list_t *list, tg_response_t *whole, int rc,
     return rc;
 }
 
+void
+tg_mcp_list_reject(tg_mcp_list_t *list, tg_response_t *whole)
+{
+    (void) tg_mcp_list_set_error(list, whole, TG_INVALID,
+                                 "The server's list of ", " is invalid.");
+}
+
 /* Records a hash. Returns 1 if it occurred before: the list then ends. */
 static int
 tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
@@ -187,8 +194,8 @@ tg_mcp_list_add_page(tg_mcp_list_t *list, const tg_response_t *answer,
     if (tg_json_get_members(answer->result, names, members) != TG_OK
         || tg_mcp_list_add_items(list, members[0]) != TG_OK)
     {
-        return tg_mcp_list_set_error(list, whole, TG_INVALID,
-                                     "The server's list of ", " is invalid.");
+        tg_mcp_list_reject(list, whole);
+        return TG_INVALID;
     }
 
     tg_mcp_list_set_absent_servers(list, members[1]);

@@ -2,7 +2,6 @@
 #include "transport/tg_uv_client_request.h"
 
 #include "base/tg_list.h"
-#include "protocol/tg_rpc.h"
 
 static void
 tg_uv_request_complete(tg_uv_client_t *client, tg_uv_request_t *request,
@@ -68,11 +67,9 @@ tg_uv_request_handle_page(tg_uv_client_t *client, tg_uv_request_t *request,
         return;
     }
 
-    /* The list may lack a tool that is needed: fail it. */
+    /* The list may lack an element that is needed: fail it. */
     if (request->list->nleft_out != 0 && whole.kind == TG_RESPONSE_RESULT) {
-        whole.kind = TG_RESPONSE_ERROR;
-        whole.code = TG_RPC_INTERNAL_ERROR;
-        whole.message = TG_STR("The server's list of tools is invalid.");
+        tg_mcp_list_reject(request->list, &whole);
     }
 
     tg_uv_request_complete(client, request, &whole);

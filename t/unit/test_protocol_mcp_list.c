@@ -1,4 +1,4 @@
-/* The bounds of a list of tools; see also t/transcripts/caller. */
+/* Kinds and bounds of a list; see also t/transcripts/caller. */
 #include "protocol_help.h"
 
 #include "protocol/tg_mcp_client.h"
@@ -47,6 +47,53 @@ HELP_TEST(absent_servers, "_meta names absent servers, on any of the pages")
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
     CU_ASSERT(list.absent_servers.len == 0);
     tg_mcp_list_deinit(&list);
+}
+
+HELP_TEST(kinds, "pages of prompts and resources are combined like tools")
+{
+    static const struct {
+        const char *first;
+        const char *last;
+        const char *whole;
+        const char *invalid;
+    } cases[TG_MCP_KINDS] = {
+        [TG_MCP_PROMPTS] = {
+            "{\"prompts\":[{\"a\":1}],\"nextCursor\":\"a\"}",
+            "{\"prompts\":[{}]}",
+            "{\"prompts\":[{\"a\":1},{}]}",
+            "The server's list of prompts is invalid.",
+        },
+        [TG_MCP_TEMPLATES] = {
+            "{\"resourceTemplates\":[{\"a\":1}],\"nextCursor\":\"a\"}",
+            "{\"resourceTemplates\":[{}]}",
+            "{\"resourceTemplates\":[{\"a\":1},{}]}",
+            "The server's list of resource templates is invalid.",
+        },
+    };
+    tg_mcp_list_t list;
+    tg_response_t whole;
+    size_t i;
+
+    for (i = 0; i < TG_MCP_KINDS; i++) {
+        if (cases[i].whole == NULL) {
+            continue;
+        }
+
+        tg_mcp_list_init(&list, tg_alloc_libc(), 10);
+        list.kind = (tg_mcp_kind_t) i;
+        CU_ASSERT(test_page(&list, tg_str_from_cstr(cases[i].first), &whole)
+                  == TG_AGAIN);
+        HELP_EQ(tg_buf_view(&list.params), "{\"cursor\":\"a\"}");
+        CU_ASSERT(test_page(&list, tg_str_from_cstr(cases[i].last), &whole)
+                  == TG_OK);
+        HELP_EQ(whole.result, cases[i].whole);
+        HELP_EQ(tg_mcp_list_get_array(&list), "[{\"a\":1},{}]");
+        tg_mcp_list_reset(&list);
+        CU_ASSERT(test_page(&list, TG_STR("{\"tools\":[]}"), &whole)
+                  == TG_INVALID);
+        HELP_EQ(whole.message, cases[i].invalid);
+        tg_mcp_list_deinit(&list);
+    }
 }
 
 HELP_TEST(bounds, "exceeding a bound of a list is an error, not a short list")
