@@ -156,6 +156,10 @@ extern const tg_cli_command_t *const tg_cli_commands[];
 
 extern const tg_cli_command_t tg_cli_cmd_list;
 extern const tg_cli_command_t tg_cli_cmd_call;
+extern const tg_cli_command_t tg_cli_cmd_prompts;
+extern const tg_cli_command_t tg_cli_cmd_prompt;
+extern const tg_cli_command_t tg_cli_cmd_resources;
+extern const tg_cli_command_t tg_cli_cmd_read;
 extern const tg_cli_command_t tg_cli_cmd_ping;
 extern const tg_cli_command_t tg_cli_cmd_status;
 extern const tg_cli_command_t tg_cli_cmd_ps;

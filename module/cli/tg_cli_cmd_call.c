@@ -4,7 +4,6 @@
 #include "cli/tg_cli_output.h"
 #include "base/tg_utf8.h"
 #include "protocol/tg_outcome.h"
-#include "protocol/tg_rpc.h"
 
 typedef struct {
     const tg_cli_options_t *options;
@@ -22,54 +21,20 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
     json_object *list, *tool;
     int rc;
 
-    rc = tg_cli_result_fetch_tools(call->session, 1);
+    rc = tg_cli_result_fetch_list(call->session, TG_MCP_TOOLS, 1);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
     list = call->session->response.result;
-    tool = tg_cli_tool_list_find(list, call->name);
+    tool = tg_cli_list_find(list, TG_MCP_TOOLS, call->name);
 
-    return tool != NULL ? tg_cli_tool_args_write_json(
-               call->args, call->nargs,
-               tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
-                        : tg_cli_tool_list_report_unknown(list, call->name);
-}
-
-/* Suggests similar names for a tool that does not exist. */
-static int
-tg_cli_call_report_error(tg_cli_call_t *call)
-{
-    tg_cli_session_t *session;
-    tg_cli_response_t response;
-
-    session = call->session;
-    response = session->response;
-
-    if (call->options->is_json || call->options->method != NULL
-        || response.code != TG_RPC_INVALID_PARAMS)
-    {
-        return tg_cli_response_print_error(&response, call->options);
-    }
-
-    /* The list replaces session->response, so that its error is kept here. */
-    tg_cli_response_init(&session->response);
-
-    if (tg_cli_session_list_tools(session) == TG_CLI_EXIT_OK
-        && session->response.kind == TG_RESPONSE_RESULT
-        && tg_cli_session_parse_result(session) == TG_CLI_EXIT_OK
-        && tg_cli_tool_list_find(session->response.result, call->name) == NULL)
-    {
-        (void) tg_cli_tool_list_report_unknown(session->response.result,
-                                               call->name);
-    } else {
-        (void) tg_cli_response_print_error(&response, call->options);
-    }
-
-    tg_cli_response_deinit(&response);
-
-    return TG_CLI_EXIT_REFUSED;
+    return tool != NULL
+               ? tg_cli_tool_args_write_json(
+                   call->args, call->nargs,
+                   tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
+               : tg_cli_list_report_unknown(list, TG_MCP_TOOLS, call->name);
 }
 
 static int
@@ -109,7 +74,11 @@ tg_cli_call_on_connect(tg_cli_session_t *session, void *ctx)
     }
 
     if (call->session->response.kind != TG_RESPONSE_RESULT) {
-        return tg_cli_call_report_error(call);
+        return call->options->method != NULL
+                   ? tg_cli_response_print_error(&session->response,
+                                                 call->options)
+                   : tg_cli_list_report_error(session, TG_MCP_TOOLS,
+                                              call->name);
     }
 
     result = tg_buf_view(&session->response.text);

@@ -224,7 +224,8 @@ tg_cli_list_on_connect(tg_cli_session_t *session, void *ctx)
 {
     int rc;
 
-    rc = tg_cli_result_fetch_tools(session, !session->options->is_json);
+    rc = tg_cli_result_fetch_list(session, TG_MCP_TOOLS,
+                                  !session->options->is_json);
 
     return rc == TG_CLI_EXIT_OK ? tg_cli_list_print(session) : rc;
 }

@@ -1,4 +1,7 @@
-/* The command `toolgate watch`: prints the notifications of a server. */
+/*
+ * The command `toolgate watch`: prints the notifications of a server, and those
+ * of the resources that the user names.
+ */
 #include "cli/tg_cli_session.h"
 
 #include "cli/tg_cli_output.h"
@@ -60,7 +63,10 @@ tg_cli_watch_on_notification(const tg_cli_session_t *session,
     return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
 }
 
-/* In this version of MCP all notifications come without a subscription. */
+/*
+ * In this version of MCP all notifications but those of resources come without
+ * a subscription.
+ */
 static int
 tg_cli_watch_initialize(tg_cli_session_t *session)
 {
@@ -89,6 +95,55 @@ tg_cli_watch_initialize(tg_cli_session_t *session)
 }
 
 static int
+tg_cli_watch_subscribe(tg_cli_session_t *session, const char *uri)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_char(&params, '{');
+    tg_json_add_string(&params, "uri", tg_str_from_cstr(uri));
+    tg_buf_append(&params, "}", sizeof("}"));
+    rc = tg_buf_has_failed(&params)
+             ? tg_cli_error_nomem()
+             : tg_cli_session_request_read_only(session, "resources/subscribe",
+                                                params.data,
+                                                TG_CLI_REQUEST_TIMEOUT_MS);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_CLI_EXIT_OK || session->response.kind == TG_RESPONSE_RESULT) {
+        return rc;
+    }
+
+    (void) tg_cli_error(
+        session->response.code == TG_RPC_METHOD_NOT_FOUND
+            ? "%s does not report changes of resources; toolgate watch "
+              "without \"%s\" prints its other notifications"
+            : "%s refuses to report changes of \"%s\"",
+        session->address, uri);
+
+    return session->response.code == TG_RPC_METHOD_NOT_FOUND
+               ? TG_CLI_EXIT_REFUSED
+               : tg_cli_response_print_error(&session->response,
+                                             session->options);
+}
+
+/* Subscribes to the resources that the user names. */
+static int
+tg_cli_watch_subscribe_all(tg_cli_session_t *session)
+{
+    int i, rc;
+
+    rc = TG_CLI_EXIT_OK;
+
+    for (i = 0; rc == TG_CLI_EXIT_OK && i < session->options->nargs; i++) {
+        rc = tg_cli_watch_subscribe(session, session->options->args[i]);
+    }
+
+    return rc;
+}
+
+static int
 tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
 {
     int rc;
@@ -97,6 +152,7 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
 
     for (;;) {
         rc = tg_cli_watch_initialize(session);
+        rc = rc == TG_CLI_EXIT_OK ? tg_cli_watch_subscribe_all(session) : rc;
 
         if (rc != TG_CLI_EXIT_OK) {
             return rc;
@@ -115,6 +171,27 @@ tg_cli_watch_on_connect(tg_cli_session_t *session, void *ctx)
     }
 }
 
+/* A URI has a scheme: a word without one is a mistake. */
+static int
+tg_cli_watch_run(const tg_cli_options_t *options)
+{
+    tg_str_t uri;
+    int i;
+
+    for (i = 0; i < options->nargs; i++) {
+        uri = tg_str_from_cstr(options->args[i]);
+
+        if (!tg_utf8_is_valid(uri) || memchr(uri.data, ':', uri.len) == NULL) {
+            return tg_cli_error("watch takes no arguments but URIs of "
+                                "resources, such as file:///srv/log, not "
+                                "\"%s\"",
+                                options->args[i]);
+        }
+    }
+
+    return tg_cli_session_run(options, tg_cli_watch_on_connect, NULL);
+}
+
 static const tg_cli_option_t tg_cli_watch_options[] = {
     TG_CLI_OPTION_JSON("print {\"method\":...,\"params\":...}, one per line"),
     TG_CLI_OPTIONS_CONNECT,
@@ -123,13 +200,14 @@ static const tg_cli_option_t tg_cli_watch_options[] = {
 
 const tg_cli_command_t tg_cli_cmd_watch = {
     .name = "watch",
-    .synopsis = "watch [--json] [--socket PATH]",
+    .synopsis = "watch [URI ...] [--json] [--socket PATH]",
     .summary = "print the notifications that the server sends",
     .help = "Prints the notifications of the server until Ctrl-C, one per "
             "line, with the time, the method and the params: broadcasts, "
-            "changes of tasks and of the list of tools. Reconnects when the "
-            "connection is lost; notifications in between are missed.",
+            "changes of tasks and of the lists of tools, prompts and "
+            "resources. With URIs, also changes of these resources. Reconnects "
+            "when the connection is lost; notifications in between are "
+            "missed.",
     .options = tg_cli_watch_options,
-    .takes_no_args = 1,
-    .on_connect = tg_cli_watch_on_connect,
+    .run = tg_cli_watch_run,
 };

@@ -7,13 +7,12 @@
 #define TG_CLI_COMMANDS_MAX 31
 
 const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_cmd_list,     &tg_cli_cmd_call,
-    &tg_cli_cmd_ping,     &tg_cli_cmd_status,
-    &tg_cli_cmd_ps,       &tg_cli_cmd_cancel,
-    &tg_cli_cmd_watch,    &tg_cli_cmd_trace,
-    &tg_cli_cmd_task,     &tg_cli_cmd_automation,
-    &tg_cli_cmd_daemon,   &tg_cli_cmd_config,
-    &tg_cli_cmd_validate, NULL,
+    &tg_cli_cmd_list,   &tg_cli_cmd_call,       &tg_cli_cmd_prompts,
+    &tg_cli_cmd_prompt, &tg_cli_cmd_resources,  &tg_cli_cmd_read,
+    &tg_cli_cmd_ping,   &tg_cli_cmd_status,     &tg_cli_cmd_ps,
+    &tg_cli_cmd_cancel, &tg_cli_cmd_watch,      &tg_cli_cmd_trace,
+    &tg_cli_cmd_task,   &tg_cli_cmd_automation, &tg_cli_cmd_daemon,
+    &tg_cli_cmd_config, &tg_cli_cmd_validate,   NULL,
 };
 
 /* Returns the name of a command, without the command before a subcommand. */

@@ -144,7 +144,9 @@ tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
 {
     size_t len;
 
-    if (options->command != &tg_cli_cmd_call || strncmp(written, "--", 2) != 0)
+    if ((options->command != &tg_cli_cmd_call
+         && options->command != &tg_cli_cmd_prompt)
+        || strncmp(written, "--", 2) != 0)
     {
         return;
     }
@@ -152,9 +154,10 @@ tg_cli_option_append_arg_hint(tg_buf_t *hint, const tg_cli_options_t *options,
     written += 2;
     len = strcspn(written, "=");
     value = written[len] == '=' ? written + len + 1 : value;
-    tg_buf_printf(hint, "%s argument of the tool is written %.*s=%s",
-                  hint->len == 0 ? "; an" : " An", (int) len, written,
-                  value != NULL ? value : "VALUE");
+    tg_buf_printf(hint, "%s argument of the %s is written %.*s=%s",
+                  hint->len == 0 ? "; an" : " An",
+                  options->command == &tg_cli_cmd_call ? "tool" : "prompt",
+                  (int) len, written, value != NULL ? value : "VALUE");
 }
 
 /* next: the argument after the option, or NULL. */

@@ -8,19 +8,21 @@
 #include "protocol/tg_outcome.h"
 
 #include <errno.h>
+#include <unistd.h>
 
-/* Prepares to iterate over the content blocks, which are parsed one by one. */
+/* Prepares to iterate over a member's elements, which are parsed one by one. */
 static void
-tg_cli_result_iter_init(tg_json_cursor_t *iter, tg_str_t result)
+tg_cli_result_iter_init(tg_json_cursor_t *iter, tg_str_t result,
+                        tg_str_t member)
 {
-    tg_str_t content;
+    tg_str_t array;
 
-    content = TG_STR_NONE;
-    (void) tg_json_get_member(result, TG_STR("content"), &content);
-    tg_json_iter_init(iter, content);
+    array = TG_STR_NONE;
+    (void) tg_json_get_member(result, member, &array);
+    tg_json_iter_init(iter, array);
 }
 
-/* Stores the next block, which the caller frees. Returns 0 after the last. */
+/* Stores the next element, which the caller frees. Returns 0 after the last. */
 static int
 tg_cli_result_iter_next(tg_json_cursor_t *iter, json_object **block, int *rc)
 {
@@ -68,7 +70,8 @@ tg_cli_block_get_base64(json_object *block)
 
 /* [content of type image image/png; --json shows it] */
 static void
-tg_cli_block_append_description(tg_buf_t *out, json_object *block)
+tg_cli_block_append_description(tg_buf_t *out, json_object *block,
+                                int can_be_saved)
 {
     json_object *resource;
     tg_str_t data;
@@ -86,8 +89,8 @@ tg_cli_block_append_description(tg_buf_t *out, json_object *block)
     data = tg_cli_block_get_base64(block);
 
     if (data.data != NULL) {
-        tg_buf_printf(&text, ", %zu bytes of base64; -o FILE saves it",
-                      data.len);
+        tg_buf_printf(&text, ", %zu bytes of base64%s", data.len,
+                      can_be_saved ? "; -o FILE saves it" : "");
     }
 
     tg_buf_append_cstr(&text, "; --json shows it]");
@@ -98,7 +101,7 @@ tg_cli_block_append_description(tg_buf_t *out, json_object *block)
 }
 
 static void
-tg_cli_block_append(tg_buf_t *out, json_object *block)
+tg_cli_block_append(tg_buf_t *out, json_object *block, int can_be_saved)
 {
     tg_str_t text;
 
@@ -108,7 +111,7 @@ tg_cli_block_append(tg_buf_t *out, json_object *block)
     if (text.data != NULL && tg_cli_json_has_text(block, "type", "text")) {
         tg_buf_append_str(out, text);
     } else if (json_object_is_type(block, json_type_object)) {
-        tg_cli_block_append_description(out, block);
+        tg_cli_block_append_description(out, block, can_be_saved);
     }
 }
 
@@ -125,10 +128,10 @@ tg_cli_result_append_content(tg_buf_t *out, tg_str_t result)
     int n, rc;
 
     rc = TG_OK;
-    tg_cli_result_iter_init(&iter, result);
+    tg_cli_result_iter_init(&iter, result, TG_STR("content"));
 
     for (n = 0; tg_cli_result_iter_next(&iter, &block, &rc); n++) {
-        tg_cli_block_append(out, block);
+        tg_cli_block_append(out, block, 1);
         json_object_put(block);
     }
 
@@ -201,7 +204,7 @@ tg_cli_result_save_file(tg_str_t result, const char *path)
     int rc, n, parsed;
 
     tg_buf_init(&bytes, tg_alloc_libc());
-    tg_cli_result_iter_init(&iter, result);
+    tg_cli_result_iter_init(&iter, result, TG_STR("content"));
     rc = TG_CLI_EXIT_OK;
     parsed = TG_OK;
     n = 0;
@@ -241,20 +244,184 @@ tg_cli_result_save_file(tg_str_t result, const char *path)
     return rc;
 }
 
-int
-tg_cli_result_fetch_tools(tg_cli_session_t *session, int is_parsed)
+/* --- resources --- */
+
+/* Appends the text or the decoded bytes of one part of a resource. */
+static int
+tg_cli_part_append(tg_buf_t *out, json_object *part, const char *uri,
+                   int is_terminal)
 {
+    tg_str_t text, blob, mime;
+
+    text = tg_cli_json_get_text(part, "text");
+    blob = tg_cli_json_get_text(part, "blob");
+
+    if (text.data != NULL) {
+        tg_cli_append_missing_newline(out);
+        tg_buf_append_str(out, text);
+        return TG_CLI_EXIT_OK;
+    }
+
+    if (blob.data == NULL) {
+        return tg_cli_result_report_parse_error(TG_INVALID);
+    }
+
+    if (is_terminal) {
+        mime = tg_cli_json_get_text(part, "mimeType");
+        mime = mime.data != NULL ? mime : TG_STR("unknown type");
+        return tg_cli_error("%s is binary (%.*s, %zu bytes of base64) and not "
+                            "shown on a terminal; save it with -o FILE, or "
+                            "redirect standard output",
+                            uri, (int) mime.len, mime.data, blob.len);
+    }
+
+    return tg_base64_decode(out, blob) == TG_INVALID
+               ? tg_cli_error("the server returned invalid base64")
+               : TG_CLI_EXIT_OK;
+}
+
+/* Appends all parts of a resource, and counts them. */
+static int
+tg_cli_contents_append(tg_buf_t *out, tg_str_t result, const char *uri,
+                       int is_terminal, int *nparts)
+{
+    tg_json_cursor_t iter;
+    json_object *part;
+    int rc, parsed;
+
+    rc = TG_CLI_EXIT_OK;
+    parsed = TG_OK;
+    *nparts = 0;
+    tg_cli_result_iter_init(&iter, result, TG_STR("contents"));
+
+    while (rc == TG_CLI_EXIT_OK
+           && tg_cli_result_iter_next(&iter, &part, &parsed)) {
+        ++*nparts;
+        rc = tg_cli_part_append(out, part, uri, is_terminal);
+        json_object_put(part);
+    }
+
+    if (parsed != TG_OK) {
+        return tg_cli_result_report_parse_error(parsed);
+    }
+
+    return rc == TG_CLI_EXIT_OK && tg_buf_has_failed(out) ? tg_cli_error_nomem()
+                                                          : rc;
+}
+
+int
+tg_cli_result_write_contents(tg_str_t result, const char *uri, const char *path)
+{
+    tg_buf_t bytes;
+    int nparts, rc;
+
+    tg_buf_init(&bytes, tg_alloc_libc());
+    rc = tg_cli_contents_append(&bytes, result, uri,
+                                path == NULL && isatty(STDOUT_FILENO), &nparts);
+
+    if (rc == TG_CLI_EXIT_OK && nparts == 0) {
+        rc = tg_cli_error("%s has no contents", uri);
+    } else if (rc == TG_CLI_EXIT_OK && path != NULL && nparts > 1) {
+        rc = tg_cli_error("%s has %d parts, but -o saves only one; --json "
+                          "shows them",
+                          uri, nparts);
+    }
+
+    if (rc == TG_CLI_EXIT_OK && path == NULL) {
+        return tg_cli_print_and_free(stdout, &bytes, TG_CLI_EXIT_OK);
+    }
+
+    rc = rc == TG_CLI_EXIT_OK ? tg_cli_buf_save_file(&bytes, path) : rc;
+    tg_buf_deinit(&bytes);
+
+    return rc;
+}
+
+/* --- prompts --- */
+
+/* Appends a message; with its role, as a line of its own, if there are more. */
+static void
+tg_cli_message_append(tg_buf_t *out, json_object *message, int has_role)
+{
+    if (has_role) {
+        tg_cli_append_missing_newline(out);
+        tg_buf_append_cstr(out, out->len != 0 ? "\n" : "");
+        tg_utf8_append_visible(out, tg_cli_json_get_text(message, "role"), 1);
+        tg_buf_append_cstr(out, ":\n");
+    }
+
+    tg_cli_block_append(out, tg_cli_json_get(message, "content"), 0);
+}
+
+/* Checks for a prompt that is one message of the user. */
+static int
+tg_cli_messages_is_plain(tg_str_t result)
+{
+    tg_str_t message, role;
+    tg_json_cursor_t iter;
+
+    tg_cli_result_iter_init(&iter, result, TG_STR("messages"));
+
+    return tg_json_iter_next(&iter, &message)
+           && tg_json_type(message) == TG_JSON_OBJECT
+           && tg_json_has_member(message, TG_STR("role"), TG_JSON_STRING, &role)
+           && tg_json_body_eq_text(tg_json_string_body(role), TG_STR("user"))
+           && !tg_json_iter_next(&iter, NULL);
+}
+
+int
+tg_cli_result_print_messages(tg_str_t result)
+{
+    tg_json_cursor_t iter;
+    json_object *message;
+    tg_buf_t out;
+    int has_roles, n, rc;
+
+    rc = TG_OK;
+    has_roles = !tg_cli_messages_is_plain(result);
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_cli_result_iter_init(&iter, result, TG_STR("messages"));
+
+    for (n = 0; tg_cli_result_iter_next(&iter, &message, &rc); n++) {
+        tg_cli_message_append(&out, message, has_roles);
+        json_object_put(message);
+    }
+
+    if (rc == TG_OK && n != 0) {
+        return tg_cli_print_and_free(stdout, &out, TG_CLI_EXIT_OK);
+    }
+
+    tg_buf_deinit(&out);
+
+    return rc != TG_OK ? tg_cli_result_report_parse_error(rc)
+                       : tg_cli_error("the prompt has no messages");
+}
+
+int
+tg_cli_result_fetch_list(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                         int is_parsed)
+{
+    tg_cli_response_t *response;
     int rc;
 
-    rc = tg_cli_session_list_tools(session);
+    rc = tg_cli_session_fetch_list(session, kind);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
     }
 
-    if (session->response.kind != TG_RESPONSE_RESULT) {
-        return tg_cli_response_print_error(&session->response,
-                                           session->options);
+    response = &session->response;
+
+    if (response->kind == TG_RESPONSE_ERROR && kind != TG_MCP_TOOLS
+        && response->code == TG_RPC_METHOD_NOT_FOUND)
+    {
+        tg_cli_response_deinit(response);
+        tg_buf_append_cstr(&response->text, tg_mcp_kinds[kind].empty);
+        response->kind = TG_RESPONSE_RESULT;
+    }
+
+    if (response->kind != TG_RESPONSE_RESULT) {
+        return tg_cli_response_print_error(response, session->options);
     }
 
     return is_parsed ? tg_cli_session_parse_result(session) : TG_CLI_EXIT_OK;

@@ -441,6 +441,37 @@ tg_cli_session_check_response(const tg_cli_session_t *session)
 }
 
 static int
+tg_cli_session_send_and_wait(tg_cli_session_t *session,
+                             const tg_client_request_spec_t *request,
+                             uint64_t max_wait_ms)
+{
+    int rc;
+
+    tg_cli_response_deinit(&session->response);
+    session->has_response = 0;
+    session->is_done = 0;
+
+    if (request->params != NULL
+        && strlen(request->name) + strlen(request->params)
+               > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
+    {
+        return tg_cli_error("the arguments are larger than %u bytes",
+                            TG_CLI_FRAME_MAX);
+    }
+
+    session->sent_ns = uv_hrtime();
+
+    if (tg_client_request_begin(session->client, request, &session->call) != 0)
+    {
+        return tg_cli_error("%s", toolgate_error());
+    }
+
+    rc = tg_cli_session_wait(session, max_wait_ms);
+
+    return rc == TG_CLI_EXIT_OK ? tg_cli_session_check_response(session) : rc;
+}
+
+static int
 tg_cli_session_exchange(tg_cli_session_t *session,
                         tg_client_request_type_t type, const char *name,
                         const char *params, int is_read_only,
@@ -454,38 +485,23 @@ tg_cli_session_exchange(tg_cli_session_t *session,
         .data = session,
         .is_read_only = is_read_only,
     };
-    int rc;
 
-    tg_cli_response_deinit(&session->response);
-    session->has_response = 0;
-    session->is_done = 0;
-
-    if (params != NULL
-        && strlen(name) + strlen(params)
-               > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE_MAX)
-    {
-        return tg_cli_error("the arguments are larger than %u bytes",
-                            TG_CLI_FRAME_MAX);
-    }
-
-    session->sent_ns = uv_hrtime();
-
-    if (tg_client_request_begin(session->client, &request, &session->call) != 0)
-    {
-        return tg_cli_error("%s", toolgate_error());
-    }
-
-    rc = tg_cli_session_wait(session, max_wait_ms);
-
-    return rc == TG_CLI_EXIT_OK ? tg_cli_session_check_response(session) : rc;
+    return tg_cli_session_send_and_wait(session, &request, max_wait_ms);
 }
 
 int
-tg_cli_session_list_tools(tg_cli_session_t *session)
+tg_cli_session_fetch_list(tg_cli_session_t *session, tg_mcp_kind_t kind)
 {
-    return tg_cli_session_exchange(session, TG_CLIENT_REQUEST_LIST,
-                                   "tools/list", NULL, 0,
-                                   TG_CLI_LIST_TIMEOUT_MS);
+    const tg_client_request_spec_t request = {
+        .type = TG_CLIENT_REQUEST_LIST,
+        .kind = kind,
+        .name = tg_mcp_kinds[kind].method,
+        .on_response = tg_cli_session_on_request_end,
+        .data = session,
+    };
+
+    return tg_cli_session_send_and_wait(session, &request,
+                                        TG_CLI_LIST_TIMEOUT_MS);
 }
 
 int

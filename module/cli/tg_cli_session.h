@@ -78,8 +78,8 @@ void tg_cli_session_notify(tg_cli_session_t *session, const char *method);
  * session->response.
  */
 
-/* Fetches all pages of tools/list; the result is {"tools":[...]}. */
-int tg_cli_session_list_tools(tg_cli_session_t *session);
+/* Fetches all pages of a list; the result is such as {"tools":[...]}. */
+int tg_cli_session_fetch_list(tg_cli_session_t *session, tg_mcp_kind_t kind);
 int tg_cli_session_call_tool(tg_cli_session_t *session, const char *name,
                              const char *arguments);
 
@@ -106,11 +106,22 @@ int tg_cli_session_sleep(tg_cli_session_t *session, uint64_t ms);
 
 /* --- tg_cli_result.c --- */
 
-/* Fetches the list of tools, as text only, or also parsed. Reports errors. */
-int tg_cli_result_fetch_tools(tg_cli_session_t *session, int is_parsed);
+/*
+ * Fetches a list, as text only, or also parsed. Reports errors. The list of
+ * prompts or resources of a server that has none of them is empty.
+ */
+int tg_cli_result_fetch_list(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                             int is_parsed);
 
 /* Writes the text of a CallToolResult; with isError to standard error. */
 int tg_cli_result_print(tg_str_t result);
+
+/* Writes the messages of a prompt: the text of one user message, or each. */
+int tg_cli_result_print_messages(tg_str_t result);
+
+/* Writes the contents of a resource, decoded, to a file or standard output. */
+int tg_cli_result_write_contents(tg_str_t result, const char *uri,
+                                 const char *path);
 
 /* Writes the result's image, audio or file, or else its text, to a file. */
 int tg_cli_result_save_file(tg_str_t result, const char *path);

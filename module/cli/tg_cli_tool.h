@@ -5,13 +5,25 @@
 #include "cli/tg_cli_session.h"
 #include "cli/tg_cli_json.h"
 
-json_object *tg_cli_tool_list_find(json_object *list, tg_str_t name);
-
-/* Returns the description of a tool, or else its title. */
+/* Returns the description of a tool or prompt, or else its title. */
 tg_str_t tg_cli_tool_get_description(json_object *tool);
 
+/* --- lists of tools or prompts, as the server sent them --- */
+
+/* Finds a tool or prompt. Returns NULL if there is none. */
+json_object *tg_cli_list_find(json_object *list, tg_mcp_kind_t kind,
+                              tg_str_t name);
+
 /* Suggests similar names. Returns TG_CLI_EXIT_REFUSED. */
-int tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name);
+int tg_cli_list_report_unknown(json_object *list, tg_mcp_kind_t kind,
+                               tg_str_t name);
+
+/*
+ * Reports the session's last error, of a request for a tool or prompt; suggests
+ * similar names if there is none of this name. Returns TG_CLI_EXIT_REFUSED.
+ */
+int tg_cli_list_report_error(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                             tg_str_t name);
 
 /* --- schemas: root is the tool's inputSchema --- */
 

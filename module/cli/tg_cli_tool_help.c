@@ -342,7 +342,7 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
     tg_str_t name;
     int rc;
 
-    rc = tg_cli_result_fetch_tools(session, 1);
+    rc = tg_cli_result_fetch_list(session, TG_MCP_TOOLS, 1);
 
     if (rc != TG_CLI_EXIT_OK) {
         return rc;
@@ -350,10 +350,10 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
 
     list = session->response.result;
     name = tg_str_from_cstr(ctx);
-    tool = tg_cli_tool_list_find(list, name);
+    tool = tg_cli_list_find(list, TG_MCP_TOOLS, name);
 
     if (tool == NULL) {
-        return tg_cli_tool_list_report_unknown(list, name);
+        return tg_cli_list_report_unknown(list, TG_MCP_TOOLS, name);
     }
 
     tg_buf_init(&plain, tg_alloc_libc());

@@ -1,9 +1,13 @@
-/* Reads lists of tools and their schemas, and suggests similar names. */
+/*
+ * Reads lists of tools or prompts, and schemas of tools, and suggests similar
+ * names.
+ */
 #include "cli/tg_cli_tool.h"
 
 #include "cli/tg_cli.h"
 #include "cli/tg_cli_output.h"
 #include "base/tg_suggest.h"
+#include "protocol/tg_rpc.h"
 
 #include <json-c/json_pointer.h>
 
@@ -15,17 +19,27 @@
 #define TG_CLI_SCHEMA_DEPTH_MAX 32
 #define TG_CLI_SCHEMA_VISITS_MAX 2000
 
+static const struct {
+    const char *member;
+    const char *noun;
+    const char *command; /* shows the list */
+} tg_cli_lists[] = {
+    [TG_MCP_TOOLS] = { "tools", "tool", "list" },
+    [TG_MCP_PROMPTS] = { "prompts", "prompt", "prompts" },
+};
+
 json_object *
-tg_cli_tool_list_find(json_object *list, tg_str_t name)
+tg_cli_list_find(json_object *list, tg_mcp_kind_t kind, tg_str_t name)
 {
     tg_cli_json_iter_t iter;
-    json_object *tool;
+    json_object *item;
 
-    tg_cli_json_iter_init(&iter, tg_cli_json_get(list, "tools"));
+    tg_cli_json_iter_init(&iter,
+                          tg_cli_json_get(list, tg_cli_lists[kind].member));
 
-    while (tg_cli_json_iter_next(&iter, &tool)) {
-        if (tg_str_eq(tg_cli_json_get_text(tool, "name"), name)) {
-            return tool;
+    while (tg_cli_json_iter_next(&iter, &item)) {
+        if (tg_str_eq(tg_cli_json_get_text(item, "name"), name)) {
+            return item;
         }
     }
 
@@ -187,10 +201,10 @@ tg_cli_name_rank_similarity(tg_str_t name, tg_str_t other)
 }
 
 int
-tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name)
+tg_cli_list_report_unknown(json_object *list, tg_mcp_kind_t kind, tg_str_t name)
 {
     tg_cli_json_iter_t iter;
-    json_object *tool;
+    json_object *item;
     tg_str_t known;
     tg_buf_t text;
     size_t near;
@@ -201,11 +215,12 @@ tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name)
 
     /* The most similar names come first. */
     for (near = 1; near <= TG_CLI_SUGGEST_RANK_MAX; near++) {
-        tg_cli_json_iter_init(&iter, tg_cli_json_get(list, "tools"));
+        tg_cli_json_iter_init(&iter,
+                              tg_cli_json_get(list, tg_cli_lists[kind].member));
 
         while (n < TG_CLI_SUGGESTIONS_MAX
-               && tg_cli_json_iter_next(&iter, &tool)) {
-            known = tg_cli_json_get_text(tool, "name");
+               && tg_cli_json_iter_next(&iter, &item)) {
+            known = tg_cli_json_get_text(item, "name");
 
             if (known.data != NULL
                 && tg_cli_name_rank_similarity(name, known) == near) {
@@ -217,10 +232,41 @@ tg_cli_tool_list_report_unknown(json_object *list, tg_str_t name)
     }
 
     tg_buf_append_cstr(&text, n != 0 ? "?" : "");
-    (void) tg_cli_error(
-        "unknown tool \"%.*s\"%.*s (toolgate list shows all tools)",
-        (int) name.len, name.data, (int) text.len, tg_buf_view(&text).data);
+    (void) tg_cli_error("unknown %s \"%.*s\"%.*s (toolgate %s shows all %ss)",
+                        tg_cli_lists[kind].noun, (int) name.len, name.data,
+                        (int) text.len, tg_buf_view(&text).data,
+                        tg_cli_lists[kind].command, tg_cli_lists[kind].noun);
     tg_buf_deinit(&text);
+
+    return TG_CLI_EXIT_REFUSED;
+}
+
+int
+tg_cli_list_report_error(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                         tg_str_t name)
+{
+    tg_cli_response_t response;
+
+    response = session->response;
+
+    if (session->options->is_json || response.code != TG_RPC_INVALID_PARAMS) {
+        return tg_cli_response_print_error(&response, session->options);
+    }
+
+    /* The list replaces session->response, so that its error is kept here. */
+    tg_cli_response_init(&session->response);
+
+    if (tg_cli_session_fetch_list(session, kind) == TG_CLI_EXIT_OK
+        && session->response.kind == TG_RESPONSE_RESULT
+        && tg_cli_session_parse_result(session) == TG_CLI_EXIT_OK
+        && tg_cli_list_find(session->response.result, kind, name) == NULL)
+    {
+        (void) tg_cli_list_report_unknown(session->response.result, kind, name);
+    } else {
+        (void) tg_cli_response_print_error(&response, session->options);
+    }
+
+    tg_cli_response_deinit(&response);
 
     return TG_CLI_EXIT_REFUSED;
 }
