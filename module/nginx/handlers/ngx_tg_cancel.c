@@ -20,7 +20,7 @@ typedef struct {
 
 /* Search for a call of one of the servers that the client may see. */
 typedef struct {
-    ngx_array_t servers;
+    ngx_tg_status_t status; /* servers only */
     uint64_t number;
     ngx_uint_t is_found;
 } ngx_tg_cancel_search_t;
@@ -80,7 +80,7 @@ ngx_tg_cancel_match_call(void *data, const ngx_tg_running_call_info_t *about)
     ngx_tg_cancel_search_t *search = data;
 
     search->is_found = about->number == search->number
-                       && ngx_tg_status_has_server(&search->servers,
+                       && ngx_tg_status_has_server(&search->status.servers,
                                                    about->server);
 
     return search->is_found;
@@ -105,9 +105,10 @@ ngx_tg_cancel_start(ngx_tg_call_t *call, tg_request_t *request)
     }
 
     cancel = ngx_pcalloc(call->pool, sizeof(*cancel));
+    search.status.pool = call->pool;
 
     if (cancel == NULL
-        || ngx_tg_status_list_servers(call, &search.servers) != NGX_OK)
+        || ngx_tg_status_list_servers(&search.status, call) != NGX_OK)
     {
         ngx_tg_call_fail(call, TG_FAILURE_INTERNAL, TG_TEXT_NO_MEMORY);
         return;

@@ -1,10 +1,8 @@
 /* The response of `toolgate.status`; docs/protocols.md has an example. */
 #include "nginx/handlers/ngx_tg_status.h"
 
-static const ngx_uint_t ngx_tg_status_time_bounds[] = NGX_TG_DURATION_BUCKETS;
-
-#define NGX_TG_STATUS_TIME_BOUNDS                                              \
-    (sizeof(ngx_tg_status_time_bounds) / sizeof(ngx_tg_status_time_bounds[0]))
+const ngx_uint_t ngx_tg_status_time_bounds[NGX_TG_STATUS_TIME_BOUNDS] =
+    NGX_TG_DURATION_BUCKETS;
 
 /* State while the entries of a server are written. */
 typedef struct {
@@ -14,7 +12,7 @@ typedef struct {
     ngx_uint_t n;
 } ngx_tg_status_list_writer_t;
 
-static const char *
+const char *
 ngx_tg_status_entry_type_name(tg_catalog_entry_type_t kind)
 {
     return kind == TG_ENTRY_TOOL ? "tool" : "method";
@@ -112,7 +110,14 @@ ngx_tg_status_read_jobs(ngx_tg_status_t *status)
     }
 }
 
-static ngx_uint_t
+void
+ngx_tg_status_read_calls(ngx_tg_status_t *status)
+{
+    ngx_tg_running_calls_visit(ngx_tg_status_add_call, status);
+    ngx_tg_status_read_jobs(status);
+}
+
+ngx_uint_t
 ngx_tg_status_count_queued(const ngx_tg_status_t *status,
                            const ngx_tg_counters_sum_t *sum)
 {
@@ -186,44 +191,73 @@ ngx_tg_status_write_calls(ngx_tg_status_t *status, tg_buf_t *json)
 
 /* --- counters --- */
 
-static void
-ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
+uint64_t
+ngx_tg_status_count_ended(const ngx_tg_counters_sum_t *sum)
 {
-    uint64_t ok, failed;
+    uint64_t ended;
     ngx_uint_t i;
 
-    for (i = 0, ok = 0; i <= NGX_TG_STATUS_TIME_BOUNDS; i++) {
-        ok += sum->n[NGX_TG_COUNTER_DURATION_BUCKET + i];
+    for (i = 0, ended = 0; i <= NGX_TG_STATUS_TIME_BOUNDS; i++) {
+        ended += sum->n[NGX_TG_COUNTER_DURATION_BUCKET + i];
     }
+
+    return ended;
+}
+
+uint64_t
+ngx_tg_status_count_ends(const ngx_tg_counters_sum_t *sum, ngx_uint_t reason)
+{
+    uint64_t ended, failed;
+    ngx_uint_t i;
+
+    if (reason == NGX_TG_END_MOVED) {
+        return sum->n[NGX_TG_COUNTER_KILLED];
+    }
+
+    if (reason != 0) {
+        return sum->n[NGX_TG_COUNTER_END_STATUS + reason - 1];
+    }
+
+    ended = ngx_tg_status_count_ended(sum);
 
     for (i = 1, failed = 0; i < NGX_TG_END_MOVED; i++) {
         failed += sum->n[NGX_TG_COUNTER_END_STATUS + i - 1];
     }
 
-    tg_json_add_uint(json, "calls",
-                     ok + sum->n[NGX_TG_COUNTER_KILLED] + sum->in_flight);
-    tg_json_add_uint(json, "in_flight", sum->in_flight);
     /*
      * The counters are read one after the other, so the failures may be newer.
      */
+    return ended > failed ? ended - failed : 0;
+}
+
+const char *
+ngx_tg_status_get_end_name(ngx_uint_t reason)
+{
+    return reason == NGX_TG_END_MOVED ? "killed"
+                                      : ngx_tg_end_reason_get_name(reason);
+}
+
+static void
+ngx_tg_status_write_ends(tg_buf_t *json, const ngx_tg_counters_sum_t *sum)
+{
+    ngx_uint_t i;
+
+    tg_json_add_uint(json, "calls",
+                     ngx_tg_status_count_ended(sum)
+                         + sum->n[NGX_TG_COUNTER_KILLED] + sum->in_flight);
+    tg_json_add_uint(json, "in_flight", sum->in_flight);
     tg_json_begin_member(json, "ends");
     tg_json_begin_object(json);
-    tg_json_add_uint(json, "ok", ok > failed ? ok - failed : 0);
 
-    for (i = 1; i < NGX_TG_END_MOVED; i++) {
-        tg_json_add_uint(json, ngx_tg_end_reason_get_name(i),
-                         sum->n[NGX_TG_COUNTER_END_STATUS + i - 1]);
+    for (i = 0; i <= NGX_TG_END_MOVED; i++) {
+        tg_json_add_uint(json, ngx_tg_status_get_end_name(i),
+                         ngx_tg_status_count_ends(sum, i));
     }
 
-    tg_json_add_uint(json, "killed", sum->n[NGX_TG_COUNTER_KILLED]);
     tg_buf_append_char(json, '}');
 }
 
-/*
- * Checks whether an entry was made by a directive such as task_methods, not by
- * a block of the config.
- */
-static ngx_uint_t
+ngx_uint_t
 ngx_tg_status_is_entry_internal(const ngx_tg_srv_conf_t *scf,
                                 const ngx_tg_counters_sum_t *sum)
 {
@@ -311,11 +345,7 @@ ngx_tg_status_write_server(void *data, const ngx_tg_counters_sum_t *sum)
     tg_buf_append_cstr(json, "}}");
 }
 
-/*
- * Creates the counters of tools that were never called, which are shown with
- * zeros.
- */
-static void
+void
 ngx_tg_status_create_counters(ngx_tg_srv_conf_t *scf)
 {
     const tg_catalog_entry_t *entry;
@@ -426,8 +456,7 @@ ngx_tg_status_write_json(ngx_tg_status_t *status, tg_buf_t *json)
     ngx_uint_t i;
 
     now = ngx_timeofday();
-    ngx_tg_running_calls_visit(ngx_tg_status_add_call, status);
-    ngx_tg_status_read_jobs(status);
+    ngx_tg_status_read_calls(status);
 
     tg_buf_append_cstr(json, "{\"version\":\"" TG_VERSION "\",\"time\":\"");
     tg_buf_append_time(json, (uint64_t) now->sec * 1000 + now->msec);

@@ -2,37 +2,43 @@
 #include "nginx/handlers/ngx_tg_status.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-ngx_int_t
-ngx_tg_status_list_servers(ngx_tg_call_t *call, ngx_array_t *servers)
+static ngx_uint_t
+ngx_tg_status_can_see(ngx_tg_call_t *call, const ngx_tg_srv_conf_t *scf)
 {
-    const ngx_tg_peer_cred_t *client;
+    return call == NULL
+           || ngx_tg_entry_is_allowed(
+               scf,
+               tg_catalog_find(scf->catalog, TG_ENTRY_METHOD,
+                               call->entry->name),
+               ngx_tg_session_base_get_peer_cred(call->base));
+}
+
+ngx_int_t
+ngx_tg_status_list_servers(ngx_tg_status_t *status, ngx_tg_call_t *call)
+{
     ngx_tg_srv_conf_t **scf, **slot;
     ngx_tg_main_conf_t *mcf;
-    const tg_catalog_entry_t *entry;
     ngx_uint_t i;
 
-    mcf = ngx_stream_get_module_main_conf(call->base->stream,
-                                          ngx_stream_toolgate_module);
-    client = ngx_tg_session_base_get_peer_cred(call->base);
-    scf = mcf->servers.elts;
+    mcf = ngx_tg_cycle_get_main_conf(ngx_cycle);
 
-    if (ngx_array_init(servers, call->pool, 4, sizeof(*slot)) != NGX_OK) {
+    if (ngx_array_init(&status->servers, status->pool, 4, sizeof(*slot))
+        != NGX_OK) {
         return NGX_ERROR;
     }
 
-    for (i = 0; i < mcf->servers.nelts; i++) {
-        entry = tg_catalog_find(scf[i]->catalog, TG_ENTRY_METHOD,
-                                call->entry->name);
+    for (i = 0; mcf != NULL && i < mcf->servers.nelts; i++) {
+        scf = mcf->servers.elts;
 
         /* Several servers may share one address, and then its label. */
-        if (!ngx_tg_entry_is_allowed(scf[i], entry, client)
-            || ngx_tg_status_has_server(servers,
+        if (!ngx_tg_status_can_see(call, scf[i])
+            || ngx_tg_status_has_server(&status->servers,
                                         ngx_tg_server_get_label(scf[i])))
         {
             continue;
         }
 
-        slot = ngx_array_push(servers);
+        slot = ngx_array_push(&status->servers);
 
         if (slot == NULL) {
             return NGX_ERROR;
