@@ -13,6 +13,7 @@
  *   native/        handlers in shared objects, and their threads
  *   logging/       call logs and traces
  *   listener/      socket files and listening addresses
+ *   http/          locations of the http block
  *   sched/         time slices and log throttling
  */
 #ifndef _NGX_TG_H_INCLUDED_

@@ -256,7 +256,7 @@ for (@entries) {
     like $head->[2], qr/^Syntax:   \Q$name\E\b/, "$name: its syntax";
     like $head->[2], qr/^Default:  \S/m, "$name: its default";
     like $head->[2], qr/^Context:  \S/m, "$name: its context";
-    ok scalar(grep { $_->[0] eq 'nginx' && $_->[2] =~ /\b$name\s/ } @rest),
+    ok scalar(grep { $_->[0] eq 'nginx' && $_->[2] =~ /\b$name[\s;]/ } @rest),
         "$name: its example";
     like $section, qr/\A\n```\n.*?^```\n\n[A-Z][a-z]+s /ms,
         "$name: begins with what it does";

@@ -91,6 +91,7 @@ my %subfolder = (
     'nginx/imports'      => [qw(config upstream call sched session)],
     'nginx/handoff'      => [qw(call sched shm session)],
     'nginx/listener'     => [qw(call logging handoff shm)],
+    'nginx/http'         => [qw(config call handlers session shm)],
     'runner/main'        => [qw(jobs process exec http mcp files output
         logging)],
     'runner/logging'     => [],
