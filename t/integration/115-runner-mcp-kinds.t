@@ -87,6 +87,75 @@ for my $era (qw(legacy modern)) {
     is_deeply $got->{resources}, $lists{resources}, 'a changed list';
 }
 
+# Subscriptions of two workers to resources.
+my $d = $runner->connect;
+
+sub updated {
+    my ($client, $key, $uri) = @_;
+    return $client->recv_where(
+        sub {
+            my ($m) = @_;
+            return ($m->{method} // '') eq 'mcp_updated'
+                && $m->{params}{key} eq $key
+                && $m->{params}{uri} eq $uri;
+        },
+        undef,
+        "the change of $uri"
+    )->{params};
+}
+
+sub announce {
+    my ($key, $uri) = @_;
+    return text_of_call($c->reply(
+        call($c, $key, 'announce', arguments => { uri => $uri })));
+}
+
+sub wait_subscribed {
+    my ($key, $uris) = @_;
+    wait_for {
+        text_of_call($c->reply(call($c, $key, 'subscribed'))) eq $uris
+    } "the subscriptions '$uris'";
+}
+
+for my $era (qw(legacy modern)) {
+    my $log = $tg->dir . "/subscribed-$era";
+    my ($key) = watch($c, exec => stand_in($era, "kinds=$kinds", "log=$log"));
+    my $state = state_of($c, $key, 'ready');
+    wait_subscribed($key, '');
+    for my $client ($c, $d, $c) {
+        is_deeply $client->rpc('mcp_subscribe', { key => $key, uri => 'x:a' })
+            ->{result}, JSON::PP::true, "$era: a subscription";
+    }
+    $c->rpc('mcp_subscribe', { key => $key, uri => 'x:"b' });
+    wait_subscribed($key, 'x:"b x:a');
+    announce($key, 'x:a');
+    is_deeply updated($_, $key, 'x:a'), { key => $key, uri => 'x:a' },
+        'both workers get a change' for $c, $d;
+    announce($key, 'x:"b');
+    updated($c, $key, 'x:"b');
+
+    # The server forgets them when it ends.
+    $c->reply(call($c, $key, 'die'));
+    updated($_, $key, 'x:a') for $c, $d;
+    wait_subscribed($key, 'x:"b x:a');
+    announce($key, 'x:a');
+    updated($d, $key, 'x:a');
+
+    $c->rpc('mcp_unsubscribe', { key => $key, uri => $_ }) for 'x:a', 'x:"b';
+    wait_subscribed($key, 'x:a');
+    $d->close;
+    wait_subscribed($key, '');
+    $d = $runner->connect;
+    my @sent = grep {m{resources/(?:un)?subscribe"}} lines_of($log);
+    is @sent, $era eq 'legacy' ? 6 : 0, 'each is sent once';
+}
+
+for my $wrong ({}, { key => 'x' x 16, uri => 'x:a' },
+    { key => 'x' x 16 }, { uri => 'x' x 3000 }) {
+    is $c->rpc('mcp_subscribe', $wrong)->{error}{code}, -32602,
+        'a wrong subscription';
+}
+
 # A list that fails leaves the others.
 $file{results} = { 'prompts/list' => { prompts => 7 } };
 lay_down();

@@ -7,6 +7,7 @@
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/mcp/tg_mcp_subscriber.h"
 #include "runner/jobs/tg_slot_job.h"
@@ -104,6 +105,8 @@ static const struct {
     { "mcp_watch", .handle_mcp = tg_mcp_servers_subscribe },
     { "mcp_unwatch", .handle_mcp = tg_mcp_servers_unsubscribe },
     { "mcp_leave", .handle_mcp = tg_mcp_servers_shutdown_conn },
+    { "mcp_subscribe", .handle_mcp = tg_mcp_servers_watch_resource },
+    { "mcp_unsubscribe", .handle_mcp = tg_mcp_servers_unwatch_resource },
     { "told", .handle_mcp = tg_mcp_server_request_on_response },
     { "status", .handle = tg_worker_handle_status },
     { "log", .handle = tg_worker_handle_log },

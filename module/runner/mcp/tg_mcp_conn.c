@@ -2,6 +2,7 @@
 #include "runner/mcp/tg_mcp_conn.h"
 
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_notify.h"
 #include "runner/logging/tg_log.h"
 
@@ -26,7 +27,7 @@ tg_mcp_conn_set_state(tg_mcp_conn_t *mcp_conn, tg_mcp_conn_state_t state)
 static int
 tg_mcp_conn_is_wanted(const tg_mcp_conn_t *mcp_conn)
 {
-    return !TAILQ_EMPTY(&mcp_conn->waiting)
+    return !TAILQ_EMPTY(&mcp_conn->waiting) || mcp_conn->nwatches != 0
            || tg_mcp_server_is_conn_wanted(mcp_conn->server, mcp_conn);
 }
 
@@ -48,7 +49,11 @@ tg_mcp_conn_get_deadline(const tg_mcp_conn_t *mcp_conn)
         break;
 
     case TG_MCP_CONN_READY:
-        if (mcp_conn->ncalls == 0
+        if (mcp_conn->is_filter_due) {
+            return uv_now(mcp_conn->timer.loop);
+        }
+
+        if (mcp_conn->ncalls == 0 && mcp_conn->nwatches == 0
             && !tg_mcp_server_is_conn_wanted(mcp_conn->server, mcp_conn))
         {
             other = tg_mcp_server_get_idle_deadline(mcp_conn->server, mcp_conn);
@@ -98,6 +103,8 @@ tg_mcp_conn_on_timer_closed(uv_handle_t *handle)
                      &mcp_conn->reader);
     tg_mcp_client_deinit(&mcp_conn->client);
     tg_buf_deinit(&mcp_conn->capabilities);
+    tg_mcp_resource_watches_free(mcp_conn);
+    tg_buf_deinit(&mcp_conn->uris);
     tg_caller_deinit(&mcp_conn->caller);
     free(mcp_conn->cwd);
     tg_mcp_server_on_conn_freed(mcp_conn->server);
@@ -167,6 +174,7 @@ tg_mcp_conn_shutdown(tg_mcp_conn_t *mcp_conn, int is_now)
                               "toolgate-runner exits.";
 
     mcp_conn->is_leaving = 1;
+    tg_mcp_resource_watches_free(mcp_conn);
 
     if (is_now) {
         tg_mcp_conn_fail_waiting(mcp_conn, TG_FAILURE_LOST,
@@ -427,6 +435,8 @@ tg_mcp_conn_new(tg_mcp_server_t *server, const tg_mcp_transport_t *transport,
     TAILQ_INIT(&mcp_conn->waiting);
     TAILQ_INIT(&mcp_conn->calls);
     TAILQ_INIT(&mcp_conn->server_requests);
+    TAILQ_INIT(&mcp_conn->watches);
+    tg_buf_init(&mcp_conn->uris, tg_alloc_libc());
     tg_caller_init(&mcp_conn->caller, tg_alloc_libc(), &tg_mcp_conn_caller_ops,
                    mcp_conn, TG_DIALECT_JSONRPC, TG_MCP_CONN_FRAME_MAX);
     tg_mcp_client_init(&mcp_conn->client, tg_alloc_libc(), &mcp_conn->caller,
@@ -563,6 +573,12 @@ tg_mcp_conn_on_timer(uv_timer_t *timer)
         break;
 
     default:
+        if (mcp_conn->is_filter_due) {
+            tg_mcp_resource_watches_update(mcp_conn);
+            tg_mcp_conn_flush(mcp_conn);
+            return;
+        }
+
         if (mcp_conn->client.due == 0 || now < mcp_conn->client.due) {
             tg_mcp_conn_close_idle(mcp_conn);
             return;

@@ -66,10 +66,23 @@ typedef enum {
 typedef struct tg_mcp_job_s tg_mcp_job_t;
 typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 
+/* A subscription to a resource (tg_mcp_resource_watch.c). */
+typedef struct tg_mcp_resource_watch_s tg_mcp_resource_watch_t;
+typedef TAILQ_HEAD(tg_mcp_resource_watch_list_s,
+                   tg_mcp_resource_watch_s) tg_mcp_resource_watch_list_t;
+
 /* A request of the server to its client (tg_mcp_server_request.c). */
 typedef struct tg_mcp_server_request_s tg_mcp_server_request_t;
 typedef TAILQ_HEAD(tg_mcp_server_request_list_s,
                    tg_mcp_server_request_s) tg_mcp_server_request_list_t;
+
+/* Whose connection it is, and how it begins. */
+typedef struct {
+    tg_str_t id;          /* empty: the connection for all */
+    char *cwd;            /* working directory, or NULL */
+    int64_t uid;          /* required owner of `cwd`; -1: any */
+    unsigned client_caps; /* capabilities of the client */
+} tg_mcp_conn_owner_t;
 
 struct tg_mcp_conn_s {
     TAILQ_ENTRY(tg_mcp_conn_s) link;
@@ -94,6 +107,10 @@ struct tg_mcp_conn_s {
     unsigned ncalls;           /* number of calls in both lists */
     tg_mcp_server_request_list_t server_requests;
     unsigned nserver_requests;
+    tg_mcp_resource_watch_list_t watches;
+    unsigned nwatches;
+    tg_buf_t uris;     /* of the watches, for a modern server */
+    int is_filter_due; /* a modern server must get other URIs */
 
     uv_timer_t timer; /* next deadline, which depends on the state */
     uint64_t started_at;

@@ -1,5 +1,6 @@
 /* The calls of a connection: waiting calls and sent calls. */
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 
 static tg_failure_t
@@ -223,6 +224,6 @@ tg_mcp_conn_set_ready(tg_mcp_conn_t *mcp_conn)
                                   == TG_MCP_INITIALIZE_FIRST;
     mcp_conn->server->error[0] = '\0';
     tg_mcp_conn_set_state(mcp_conn, TG_MCP_CONN_READY);
-
+    tg_mcp_resource_watches_on_ready(mcp_conn);
     tg_mcp_conn_send_waiting(mcp_conn);
 }

@@ -1,6 +1,7 @@
 /* Messages of an MCP server: responses, notifications and requests. */
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
 
@@ -252,6 +253,10 @@ tg_mcp_conn_on_notification(void *host, tg_str_t method,
         tg_mcp_conn_on_event(mcp_conn, event);
     } else if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))) {
         tg_mcp_conn_on_progress(mcp_conn, message->params);
+    } else if (tg_json_body_eq_text(method, TG_STR("notifications/resources/"
+                                                   "updated")))
+    {
+        tg_mcp_resource_watches_on_updated(mcp_conn, message->params);
     } else if (tg_json_body_eq_text(method, TG_STR("notifications/cancelled")))
     {
         tg_mcp_server_request_on_cancelled(mcp_conn, message->p.request_id);

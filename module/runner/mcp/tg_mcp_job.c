@@ -361,7 +361,7 @@ tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_mcp_job_params_t *params,
     at = call->memory;
     call->key = tg_json_string_body(tg_str_copy_to(&at, params->key));
     raw = tg_str_copy_to(&at, params->conn_id);
-    call->id = raw.data != NULL ? tg_json_string_body(raw) : TG_STR("");
+    call->owner.id = raw.data != NULL ? tg_json_string_body(raw) : TG_STR("");
 
     if (params->method.data != NULL) {
         call->call.method = tg_json_string_body(
@@ -379,8 +379,8 @@ tg_mcp_job_read_strings(tg_mcp_job_t *call, const tg_mcp_job_params_t *params,
            "that starts with /";
 
     if (params->cwd.data != NULL
-        && (tg_param_read_string(&at, params->cwd, &call->cwd) != TG_OK
-            || call->cwd[0] != '/'))
+        && (tg_param_read_string(&at, params->cwd, &call->owner.cwd) != TG_OK
+            || call->owner.cwd[0] != '/'))
     {
         return TG_LIMIT;
     }
@@ -419,9 +419,9 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     job->work = call;
     job->bytes += size;
     call->job = job;
-    call->uid = params.uid;
+    call->owner.uid = params.uid;
     call->max_output = params.max_output;
-    call->client_caps = tg_client_caps_parse(params.client_caps);
+    call->owner.client_caps = tg_client_caps_parse(params.client_caps);
     call->store_params = store_params;
     tg_buf_init(&call->result, tg_alloc_libc());
     call->memory = malloc(size + 1);

@@ -15,13 +15,7 @@ struct tg_mcp_job_s {
     tg_mcp_conn_t *mcp_conn; /* NULL: no connection yet, or not any more */
     char *memory;            /* buffer of the slices */
     tg_str_t key;
-    tg_str_t id; /* id of the connection */
-    char *cwd;   /* working directory, or NULL */
-
-    /* Required owner of `cwd`; -1: any. */
-    int64_t uid;
-
-    unsigned client_caps;                  /* capabilities of the client */
+    tg_mcp_conn_owner_t owner;
     int64_t max_output;                    /* maximum size of the result */
     tg_output_store_params_t store_params; /* storage of a larger result */
     tg_mcp_call_t call;

@@ -284,7 +284,8 @@ tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
 
     TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
-        if (mcp_conn->ncalls == 0 && !mcp_conn->is_leaving
+        if (mcp_conn->ncalls == 0 && mcp_conn->nwatches == 0
+            && !mcp_conn->is_leaving
             && (oldest == NULL || mcp_conn->used_at < oldest->used_at))
         {
             oldest = mcp_conn;
@@ -296,27 +297,26 @@ tg_mcp_server_evict_idle_conn(tg_mcp_server_t *server)
     }
 }
 
-/* Creates a connection with the user, directory and capabilities of a call. */
 static tg_mcp_conn_t *
-tg_mcp_server_new_conn_for_call(tg_mcp_server_t *server,
-                                const tg_mcp_job_t *call)
+tg_mcp_server_new_conn_for_owner(tg_mcp_server_t *server,
+                                 const tg_mcp_conn_owner_t *owner)
 {
     tg_mcp_conn_t *mcp_conn;
 
-    mcp_conn = tg_mcp_server_new_conn(server, call->id);
+    mcp_conn = tg_mcp_server_new_conn(server, owner->id);
 
     if (mcp_conn == NULL) {
         return NULL;
     }
 
-    mcp_conn->uid = call->uid;
+    mcp_conn->uid = owner->uid;
 
     if (server->spec.share == TG_MCP_SHARE_CONNECTION) {
-        mcp_conn->client.client_caps |= call->client_caps;
+        mcp_conn->client.client_caps |= owner->client_caps;
     }
 
-    if (call->cwd != NULL) {
-        mcp_conn->cwd = strdup(call->cwd);
+    if (owner->cwd != NULL) {
+        mcp_conn->cwd = strdup(owner->cwd);
 
         if (mcp_conn->cwd == NULL) {
             tg_mcp_conn_shutdown(mcp_conn, 1);
@@ -328,12 +328,13 @@ tg_mcp_server_new_conn_for_call(tg_mcp_server_t *server,
 }
 
 tg_failure_t
-tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
-                       tg_buf_t *text)
+tg_mcp_server_ensure_conn(tg_mcp_server_t *server,
+                          const tg_mcp_conn_owner_t *owner,
+                          tg_mcp_conn_t **found, tg_buf_t *text)
 {
     tg_mcp_conn_t *mcp_conn;
 
-    mcp_conn = tg_mcp_conn_find(server, call->id);
+    mcp_conn = tg_mcp_conn_find(server, owner->id);
 
     if (mcp_conn == NULL && server->nmcp_conns >= TG_MCP_SERVER_CONNS_MAX) {
         tg_mcp_server_evict_idle_conn(server);
@@ -345,7 +346,7 @@ tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
     }
 
     if (mcp_conn == NULL) {
-        mcp_conn = tg_mcp_server_new_conn_for_call(server, call);
+        mcp_conn = tg_mcp_server_new_conn_for_owner(server, owner);
     }
 
     if (mcp_conn == NULL) {
@@ -353,7 +354,23 @@ tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
         return TG_FAILURE_INTERNAL;
     }
 
-    return tg_mcp_conn_add_call(mcp_conn, call, text);
+    *found = mcp_conn;
+
+    return TG_FAILURE_NONE;
+}
+
+tg_failure_t
+tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
+                       tg_buf_t *text)
+{
+    tg_mcp_conn_t *mcp_conn;
+    tg_failure_t failure;
+
+    failure = tg_mcp_server_ensure_conn(server, &call->owner, &mcp_conn, text);
+
+    return failure == TG_FAILURE_NONE
+               ? tg_mcp_conn_add_call(mcp_conn, call, text)
+               : failure;
 }
 
 void

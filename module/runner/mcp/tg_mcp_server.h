@@ -145,6 +145,15 @@ void tg_mcp_server_start(tg_mcp_server_t *server);
 /* Removes the server after a while if it has no subscriber any more. */
 void tg_mcp_server_check_subscribers(tg_mcp_server_t *server);
 
+/*
+ * Finds or creates the connection of an owner. Returns TG_FAILURE_NONE, or a
+ * failure with its `text`.
+ */
+tg_failure_t tg_mcp_server_ensure_conn(tg_mcp_server_t *server,
+                                       const tg_mcp_conn_owner_t *owner,
+                                       tg_mcp_conn_t **mcp_conn,
+                                       tg_buf_t *text);
+
 /* Passes on a call. Returns TG_FAILURE_NONE, or a failure with its `text`. */
 tg_failure_t tg_mcp_server_add_call(tg_mcp_server_t *server, tg_mcp_job_t *call,
                                     tg_buf_t *text);

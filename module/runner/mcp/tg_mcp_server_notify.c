@@ -2,6 +2,7 @@
 #include "runner/mcp/tg_mcp_server_notify.h"
 
 #include "runner/mcp/tg_list_cache.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/logging/tg_log.h"
 #include "protocol/tg_peer.h"
@@ -223,7 +224,9 @@ tg_mcp_server_on_retry(uv_timer_t *timer)
 
     TAILQ_FOREACH(mcp_conn, &server->mcp_conns, link)
     {
-        if (tg_mcp_server_requests_send(mcp_conn)) {
+        if (tg_mcp_server_requests_send(mcp_conn)
+            + tg_mcp_resource_watches_send(mcp_conn))
+        {
             tg_mcp_server_schedule_retry(server);
         }
     }

@@ -2,6 +2,7 @@
 #include "runner/mcp/tg_mcp_subscriber.h"
 
 #include "runner/mcp/tg_list_cache.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_notify.h"
 #include "runner/jobs/tg_job_result.h"
 #include "protocol/tg_peer.h"
@@ -30,6 +31,7 @@ tg_mcp_subscriber_remove(tg_mcp_server_t *server, const tg_peer_t *peer)
 {
     tg_mcp_subscriber_t *subscriber;
 
+    tg_mcp_resource_watches_on_peer_closed(server, peer);
     subscriber = tg_mcp_subscriber_find(server, peer);
 
     if (subscriber == NULL) {
