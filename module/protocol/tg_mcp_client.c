@@ -171,6 +171,7 @@ tg_mcp_client_read_server_info(tg_mcp_client_t *client, tg_str_t result)
                      tg_mcp_get_member(result, "_meta", TG_JSON_OBJECT),
                      TG_MCP_META_PREFIX "serverInfo", TG_JSON_OBJECT)
                  : tg_mcp_get_member(result, "serverInfo", TG_JSON_OBJECT);
+    server_info->info = server;
     server_info->name = tg_mcp_get_member(server, "name", TG_JSON_STRING);
     server_info->version = tg_mcp_get_member(server, "version", TG_JSON_STRING);
     server_info->instructions = tg_mcp_get_member(result, "instructions",

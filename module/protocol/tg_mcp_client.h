@@ -178,6 +178,7 @@ typedef struct {
     tg_str_t name; /* name, version and instructions are escaped bodies */
     tg_str_t version;
     tg_str_t instructions;
+    tg_str_t info;         /* raw serverInfo, an object */
     tg_str_t experimental; /* raw object */
     tg_str_t capabilities; /* raw object */
     unsigned kinds;        /* kinds whose capability is declared */
@@ -206,7 +207,9 @@ typedef struct {
     unsigned is_modern:1;   /* modern era: each request carries its version */
     unsigned is_listing:1;  /* a fetch of one or more lists is in progress */
     unsigned is_complete:1; /* the last list event ended a fetch */
-    unsigned has_slices:1;  /* set by the host: it reads lists in time slices */
+    /* set by the host: forward the client's declaration of extensions, too */
+    unsigned has_extensions:1;
+    unsigned has_slices:1; /* set by the host: it reads lists in time slices */
     /*
      * set by the host: the lists to fetch, TG_MCP_TOOLS by default. Lists other
      * than tools are fetched only if the server declares their capability.

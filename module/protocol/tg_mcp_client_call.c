@@ -46,6 +46,12 @@ tg_mcp_key_is_omitted_no_handshake(tg_str_t key)
                                     TG_STR(TG_MCP_META_PREFIX "clientInfo"));
 }
 
+static int
+tg_mcp_key_is_never_omitted(tg_str_t key)
+{
+    return 0;
+}
+
 static void
 tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
                      int (*is_left_out)(tg_str_t key))
@@ -92,7 +98,9 @@ tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
     tg_buf_append_cstr(out, "\"" TG_MCP_META_PREFIX
                             "protocolVersion\":\"" TG_MCP_VERSION_MODERN "\"");
     tg_buf_append_cstr(out, ",\"" TG_MCP_META_PREFIX "clientCapabilities\":{");
-    tg_mcp_write_members(out, client_caps, 1, tg_mcp_key_is_extensions);
+    tg_mcp_write_members(out, client_caps, 1,
+                         client->has_extensions ? tg_mcp_key_is_never_omitted
+                                                : tg_mcp_key_is_extensions);
     tg_buf_append_char(out, '}');
     tg_json_add_compact(out, TG_MCP_META_PREFIX "clientInfo", info);
 }

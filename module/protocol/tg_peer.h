@@ -84,10 +84,20 @@ typedef struct {
     void (*write_list_meta)(void *host, tg_buf_t *json);
 
     /*
-     * The host is a proxy: ops->call receives tools/call for every name.
-     * request->entry is NULL if the catalog does not have the name (yet).
+     * The host is a proxy: ops->call receives tools/call for every name, and in
+     * jsonrpc every message that the peer does not answer itself, with the kind
+     * TG_ENTRY_METHOD and the raw params (or absent) as arguments. A
+     * notification expects no answer (reply.is_silent). request->entry is NULL
+     * if the catalog does not have the name (yet).
      */
     int is_proxy;
+
+    /*
+     * Called for server/discover. NULL or TG_END: the peer answers now. TG_OK:
+     * the host took the request with tg_peer_defer_request() and will answer
+     * with tg_call_respond_discover().
+     */
+    int (*discover)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
      * Delivers the client's response to the server request with this tag.
@@ -260,6 +270,13 @@ void tg_call_forget(tg_call_t *call);
  * call.
  */
 void tg_call_respond_list(tg_call_t *call, tg_str_t cursor);
+
+/*
+ * Answers a deferred server/discover (see ops->discover) and frees the call.
+ * result: raw result of the server behind a proxy, which is sent with this
+ * server's info; absent: the peer's own result.
+ */
+void tg_call_respond_discover(tg_call_t *call, tg_str_t result);
 
 /*
  * Sends a progress notification for a deferred call if the client gave a token.

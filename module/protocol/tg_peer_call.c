@@ -314,16 +314,20 @@ tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request)
 void
 tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
 {
-    if (request->arguments.data == NULL) {
-        request->arguments = TG_STR("{}");
-    }
+    int is_proxied;
 
     request->entry = tg_peer_find_entry(peer, request->reply.kind,
                                         request->name);
+    is_proxied = peer->priv->ops->is_proxy && request->entry == NULL;
 
-    if (request->entry != NULL
-        || (peer->priv->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
+    /* A proxy forwards the params of a method as they are. */
+    if (request->arguments.data == NULL
+        && (!is_proxied || request->reply.kind == TG_ENTRY_TOOL))
     {
+        request->arguments = TG_STR("{}");
+    }
+
+    if (request->entry != NULL || is_proxied) {
         tg_peer_call_handler(peer, request);
     } else if (peer->priv->ops->on_unknown != NULL) {
         peer->priv->ops->on_unknown(peer->host, peer, request);

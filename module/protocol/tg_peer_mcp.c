@@ -33,6 +33,12 @@ tg_mcp_method_parse(tg_str_t method)
 static void
 tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out)
 {
+    if (peer->priv->info->proxied_capabilities.data != NULL) {
+        tg_buf_append_cstr(out, "\"capabilities\":");
+        tg_buf_append_str(out, peer->priv->info->proxied_capabilities);
+        return;
+    }
+
     tg_buf_append_cstr(
         out, peer->priv->info->has_list_changed
                  ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
@@ -159,6 +165,50 @@ tg_mcp_respond_discover(tg_peer_t *peer, const tg_reply_t *reply)
     tg_mcp_write_instructions(peer, out);
     tg_buf_append_cstr(out, ",\"ttlMs\":0,\"cacheScope\":\"private\"}");
     tg_reply_close(peer, reply, start);
+}
+
+void
+tg_call_respond_discover(tg_call_t *call, tg_str_t result)
+{
+    static const char *const ours[] = { "resultType", "_meta", NULL };
+    tg_buf_t *out;
+    size_t start;
+
+    if (result.data == NULL) {
+        tg_mcp_respond_discover(call->peer, &call->reply);
+        tg_call_forget(call);
+        return;
+    }
+
+    out = tg_reply_open(call->peer, &call->reply, TG_REPLY_MEMBER_RESULT,
+                        &start);
+    tg_buf_append_char(out, '{');
+    tg_reply_write_modern(call->peer, out);
+    (void) tg_json_write_members_except(out, result, ours, 0);
+    tg_buf_append_char(out, '}');
+    tg_reply_close(call->peer, &call->reply, start);
+    tg_call_forget(call);
+}
+
+static void
+tg_mcp_on_discover(tg_peer_t *peer, const tg_message_t *message,
+                   const tg_reply_t *reply)
+{
+    tg_request_t request;
+
+    if (peer->priv->ops->discover != NULL) {
+        memset(&request, 0, sizeof(request));
+        request.name = tg_json_string_body(message->method);
+        request.arguments = message->params;
+        request.reply = *reply;
+        request.reply.kind = TG_ENTRY_METHOD;
+
+        if (peer->priv->ops->discover(peer->host, peer, &request) != TG_END) {
+            return;
+        }
+    }
+
+    tg_mcp_respond_discover(peer, reply);
 }
 
 static void
@@ -423,7 +473,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         tg_mcp_respond_initialize(peer, message, reply);
         break;
     case TG_METHOD_DISCOVER:
-        tg_mcp_respond_discover(peer, reply);
+        tg_mcp_on_discover(peer, message, reply);
         break;
     case TG_METHOD_LIST:
         tg_peer_on_tools_list(peer, message, reply);

@@ -113,6 +113,11 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
 void
 tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out)
 {
+    if (peer->priv->info->proxied_info.data != NULL) {
+        tg_buf_append_str(out, peer->priv->info->proxied_info);
+        return;
+    }
+
     tg_buf_append_cstr(out, "{\"name\":");
     tg_json_write_string(out, peer->priv->info->name);
     tg_buf_append_cstr(out, ",\"version\":");

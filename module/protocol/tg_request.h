@@ -23,8 +23,14 @@ typedef struct {
     tg_str_t version; /* plain text */
     tg_str_t instructions;
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
-    int has_list_changed;  /* the host calls tg_peer_notify_list_changed() */
-    int has_broadcasts;    /* the host may call tg_peer_send_broadcast() */
+    /*
+     * A proxy declares what the server behind it does: raw capabilities and
+     * serverInfo, which replace the members above; or absent.
+     */
+    tg_str_t proxied_capabilities;
+    tg_str_t proxied_info;
+    int has_list_changed; /* the host calls tg_peer_notify_list_changed() */
+    int has_broadcasts;   /* the host may call tg_peer_send_broadcast() */
     /* notifies also clients that have sent nothing yet */
     int notifies_pre_request;
 } tg_server_info_t;
