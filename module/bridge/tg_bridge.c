@@ -58,6 +58,7 @@ void
 tg_bridge_agent_release_input(tg_bridge_t *bridge)
 {
     bridge->is_agent_held = 0;
+    bridge->has_assumed_caps |= !bridge->has_parent_info;
     tg_bridge_timer_stop(bridge, TG_BRIDGE_TIMER_HOLD);
 }
 

@@ -9,6 +9,8 @@
  *   tg_bridge_agent.c           agent: stdio and its tg_peer_t
  *   tg_bridge_parent_mcp.c      parent: MCP client, its info and its tools
  *   tg_bridge_parent.c          parent: connection, errors, grace period
+ *   tg_bridge_forward.c         requests of any other method, notifications
+ *   tg_bridge_subscription.c    subscriptions that outlive a connection
  *   tg_bridge_request.c         requests of the agent to the parent
  *   tg_bridge_server_request.c  requests of the parent to the agent
  *   tg_bridge_schema_file.c     list of tools from a file, for ipc
@@ -54,6 +56,15 @@
 /* Bytes of arguments kept for calls that wait or may be resent. */
 #define TG_BRIDGE_ARGUMENTS_MAX 67108864u
 
+/*
+ * Limit of the resources that an agent is subscribed to, and of the requests
+ * that subscribe to them again after a reconnect, at once.
+ */
+#define TG_BRIDGE_SUBSCRIPTIONS_MAX 1024
+#define TG_BRIDGE_RESUBSCRIBE_MAX 16
+
+/* Time in ms for the parent's answer to the agent's server/discover. */
+#define TG_BRIDGE_DISCOVER_TIMEOUT 1000
 /* Time that the agent's first messages wait for the parent's first, in ms. */
 #define TG_BRIDGE_HOLD_TIMEOUT 1000
 /* Default of --grace, in ms: time that requests wait for a reconnect. */
@@ -92,8 +103,16 @@ typedef struct {
 
 typedef struct tg_bridge_request_s tg_bridge_request_t;
 typedef struct tg_bridge_server_request_s tg_bridge_server_request_t;
+typedef struct tg_bridge_subscription_s tg_bridge_subscription_t;
 
-/* A tools/call or tools/list of the agent that waits for the parent. */
+typedef enum {
+    TG_BRIDGE_CALL,
+    TG_BRIDGE_LIST,    /* tools/list, answered from the bridge's list */
+    TG_BRIDGE_METHOD,  /* any other method, forwarded as it is */
+    TG_BRIDGE_DISCOVER /* server/discover, which the bridge can answer, too */
+} tg_bridge_request_type_t;
+
+/* A request of the agent that waits for the parent. */
 struct tg_bridge_request_s {
     tg_uv_request_t uv_request; /* for a call */
     tg_bridge_t *bridge;
@@ -101,10 +120,12 @@ struct tg_bridge_request_s {
     uint64_t seq;    /* order of the agent's requests, and progress token */
     uint64_t fetch_number; /* for a list: the first fetch that may answer it */
     size_t size;
-    unsigned is_list:1;
+    tg_bridge_request_type_t kind;
     unsigned has_progress:1;
+    unsigned has_log_level:1; /* the agent wants notifications/message */
     tg_str_t cursor; /* for a list: raw cursor, stored in data, or absent */
-    tg_mcp_call_t call_params; /* for a call: its params, stored in data */
+    /* Stored in data. For a method: its name, and params as arguments. */
+    tg_mcp_call_t call_params;
     char data[];
 };
 
@@ -116,6 +137,7 @@ typedef enum {
     TG_BRIDGE_TIMER_QUIT,
     TG_BRIDGE_TIMER_DRAIN,
     TG_BRIDGE_TIMER_REFUSAL,
+    TG_BRIDGE_TIMER_DISCOVER,
     TG_BRIDGE_TIMER_COUNT
 } tg_bridge_timer_t;
 
@@ -145,6 +167,12 @@ struct tg_bridge_s {
     unsigned is_runner_shut_down:1; /* the runner sent shutdown (relay) */
     /* The agent has sent tools/list or tools/call. */
     unsigned has_agent_asked:1;
+    unsigned has_parent_info:1; /* info is that of the parent */
+    /* The agent has listed these: it is notified after a reconnect. */
+    unsigned has_listed_prompts:1;
+    unsigned has_listed_resources:1;
+    /* The agent was told of the capabilities that a parent may have. */
+    unsigned has_assumed_caps:1;
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
@@ -171,6 +199,12 @@ struct tg_bridge_s {
 
     size_t request_bytes; /* size of all requests, in bytes */
     uint64_t seq;
+
+    tg_bridge_subscription_t *subscriptions;
+    unsigned nsubscriptions;
+    unsigned nsubscribing; /* requests of the bridge for subscriptions */
+    tg_buf_t log_level;    /* params of the last logging/setLevel, or empty */
+    char own_tag;          /* its address is the tag of other own requests */
 
     tg_bridge_server_request_t *server_requests;
     /* Capabilities of the agent that were last sent to the parent. */
@@ -257,7 +291,8 @@ void tg_bridge_parent_on_refusal_timeout(tg_bridge_t *bridge);
  * fetch_number is the first fetch that may answer it.
  */
 void tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
-                              int is_list, uint64_t fetch_number);
+                              tg_bridge_request_type_t kind,
+                              uint64_t fetch_number);
 /* Handles the parent's answer to a call, or the loss of the call. */
 void tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
                                    const tg_response_t *answer);
@@ -277,6 +312,43 @@ void tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
 int tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list);
 void tg_bridge_requests_forward_progress(tg_bridge_t *bridge,
                                          const tg_message_t *message);
+/* Answers server/discover without the parent, which takes too long. */
+void tg_bridge_requests_on_discover_timeout(tg_bridge_t *bridge);
+
+/* Forwards a request or notification of the agent with any other method. */
+void tg_bridge_forward(tg_bridge_t *bridge, const tg_request_t *request);
+/* Forwards server/discover. TG_END: the peer answers. */
+int tg_bridge_forward_discover(tg_bridge_t *bridge,
+                               const tg_request_t *request);
+/* Remembers what the answered method changes for later connections. */
+void tg_bridge_forward_on_response(const tg_bridge_request_t *request,
+                                   const tg_response_t *answer);
+/*
+ * Returns the empty result of a list that the bridge has promised and the
+ * parent does not have, or absent.
+ */
+tg_str_t tg_bridge_forward_get_empty_result(const tg_bridge_request_t *request);
+/* Forwards a notification of the parent. method is an escaped body. */
+void tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
+                                    tg_str_t params);
+/* Notifies the agent that a resource, an escaped body, may have changed. */
+void tg_bridge_forward_resource_updated(tg_bridge_t *bridge, tg_str_t uri);
+/* Restores on a new connection what the agent has set on an earlier one. */
+void tg_bridge_forward_on_open(tg_bridge_t *bridge);
+
+/*
+ * Adds or removes the subscription to a resource, an escaped body. has_request:
+ * the agent's own request has told the parent; otherwise the bridge does.
+ */
+void tg_bridge_subscription_set(tg_bridge_t *bridge, tg_str_t uri,
+                                int has_request, int is_on);
+/* Subscribes again to everything, on a new connection. */
+void tg_bridge_subscriptions_restore(tg_bridge_t *bridge);
+/* Handles the answer to a request of the bridge. 0: it is another one. */
+int tg_bridge_subscriptions_on_response(tg_bridge_t *bridge, const void *tag,
+                                        const tg_response_t *answer);
+int tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri);
+void tg_bridge_subscriptions_free(tg_bridge_t *bridge);
 
 /* Handles a request of the parent: the on_request() of its client. */
 void tg_bridge_on_server_request(void *host, const tg_message_t *message);

@@ -11,8 +11,14 @@ tg_bridge_agent_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
     tg_bridge_t *bridge;
 
     bridge = host;
+
+    if (request->reply.kind == TG_ENTRY_METHOD) {
+        tg_bridge_forward(bridge, request);
+        return;
+    }
+
     bridge->has_agent_asked = 1;
-    tg_bridge_request_accept(bridge, request, 0, 0);
+    tg_bridge_request_accept(bridge, request, TG_BRIDGE_CALL, 0);
 }
 
 static void
@@ -68,6 +74,12 @@ tg_bridge_agent_on_list(void *host, tg_peer_t *peer, tg_request_t *request)
     return tg_bridge_list_handle_request(bridge, request);
 }
 
+static int
+tg_bridge_agent_on_discover(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    return tg_bridge_forward_discover(host, request);
+}
+
 static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .call = tg_bridge_agent_on_call,
     .is_slice_over = tg_bridge_agent_is_slice_over,
@@ -75,6 +87,7 @@ static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .log = tg_bridge_agent_on_log,
     .on_refused = tg_bridge_agent_on_refused,
     .list = tg_bridge_agent_on_list,
+    .discover = tg_bridge_agent_on_discover,
     .is_proxy = 1,
     .on_response = tg_bridge_on_agent_response
 };
@@ -260,12 +273,22 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
     int rc;
 
     tg_buf_init(&bridge->info_text, tg_alloc_libc());
+    tg_buf_init(&bridge->log_level, tg_alloc_libc());
     bridge->info.name = tg_str_from_cstr(bridge->options->name != NULL
                                              ? bridge->options->name
                                              : "toolgate-bridge");
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
     bridge->info.has_broadcasts = 1;
+
+    /* Until the parent says what it has, the agent hears what it may have. */
+    if (bridge->parent.caller.dialect->has_handshake) {
+        bridge->info.proxied_capabilities = TG_STR(
+            "{\"tools\":{\"listChanged\":true},"
+            "\"prompts\":{\"listChanged\":true},"
+            "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
+            "\"completions\":{}}");
+    }
 
     /* Notifications that the parent sends through the bridge. */
     if (bridge->parent.caller.dialect->experimental != NULL) {

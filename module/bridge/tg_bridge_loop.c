@@ -90,7 +90,8 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
         [TG_BRIDGE_TIMER_HANGUP_CHECK] = tg_bridge_agent_check_hangup,
         [TG_BRIDGE_TIMER_QUIT] = tg_bridge_on_quit_timeout,
         [TG_BRIDGE_TIMER_DRAIN] = tg_bridge_agent_on_drain_timeout,
-        [TG_BRIDGE_TIMER_REFUSAL] = tg_bridge_parent_on_refusal_timeout
+        [TG_BRIDGE_TIMER_REFUSAL] = tg_bridge_parent_on_refusal_timeout,
+        [TG_BRIDGE_TIMER_DISCOVER] = tg_bridge_requests_on_discover_timeout
     };
     int i, rc;
 
@@ -165,6 +166,8 @@ tg_bridge_free(tg_bridge_t *bridge)
     tg_peer_deinit(&bridge->peer);
     tg_uv_client_deinit(&bridge->parent);
     tg_mcp_client_deinit(&bridge->mcp);
+    tg_bridge_subscriptions_free(bridge);
+    tg_buf_deinit(&bridge->log_level);
     tg_buf_deinit(&bridge->info_text);
     tg_catalog_unref(bridge->tools);
     free(bridge);

@@ -204,6 +204,7 @@ tg_bridge_parent_on_open(void *host)
     }
 
     tg_bridge_agent_release_input(bridge);
+    tg_bridge_forward_on_open(bridge);
 }
 
 void
@@ -378,6 +379,7 @@ tg_bridge_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
                        TG_STR(TG_MCP_CLIENT_INFO("toolgate-bridge")));
     bridge->mcp.check = &tg_bridge_list_check;
     bridge->mcp.has_slices = 1;
+    bridge->mcp.has_extensions = 1;
     (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
                      NULL);
 }

@@ -1,14 +1,14 @@
 /* The parent as an MCP server: its info, its tools, its notifications. */
 #include "bridge/tg_bridge.h"
 
-/* Decodes a body into the space of buf, or returns other if absent. */
+/* Appends text and returns its place in buf, which does not move. */
 static tg_str_t
-tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
+tg_bridge_append_decoded(tg_buf_t *buf, tg_str_t body)
 {
     size_t start;
 
     if (body.data == NULL) {
-        return other;
+        return TG_STR_NONE;
     }
 
     start = buf->len;
@@ -17,46 +17,97 @@ tg_bridge_decode_body(tg_buf_t *buf, tg_str_t body, tg_str_t other)
     return tg_str(buf->data + start, buf->len - start);
 }
 
-/* Copies the parent's info, without its name if --name is set. */
+/*
+ * Writes the parent's serverInfo, with the name of --name if set. Returns it as
+ * tg_bridge_append_decoded().
+ */
+static tg_str_t
+tg_bridge_append_server_info(tg_bridge_t *bridge, tg_buf_t *buf)
+{
+    static const char *const ours[] = { "name", "version", NULL };
+    const tg_mcp_server_info_t *server_info;
+    size_t start;
+
+    server_info = &bridge->mcp.server_info;
+    start = buf->len;
+    tg_buf_append_cstr(buf, "{\"name\":\"");
+
+    if (bridge->options->name != NULL) {
+        tg_json_write_escaped(buf, tg_str_from_cstr(bridge->options->name));
+    } else if (server_info->name.data != NULL) {
+        tg_buf_append_str(buf, server_info->name);
+    } else {
+        tg_buf_append_char(buf, '?');
+    }
+
+    tg_buf_append_cstr(buf, "\",\"version\":\"");
+    tg_buf_append_str(buf, server_info->version.data != NULL
+                               ? server_info->version
+                               : TG_STR("?"));
+    tg_buf_append_char(buf, '"');
+
+    if (server_info->info.data != NULL) {
+        (void) tg_json_write_members_except(buf, server_info->info, ours, 2);
+    }
+
+    tg_buf_append_char(buf, '}');
+
+    return tg_str(buf->data + start, buf->len - start);
+}
+
+/*
+ * Writes the parent's capabilities. The tools are a list of the bridge, which
+ * changes with a new connection, too. The bridge does not forward the tasks of
+ * MCP 2025-11-25, as they are members of tools/call.
+ */
+static tg_str_t
+tg_bridge_append_capabilities(const tg_mcp_server_info_t *server_info,
+                              tg_buf_t *buf)
+{
+    static const char *const ours[] = { "tools", "tasks", NULL };
+    size_t start;
+
+    start = buf->len;
+    tg_buf_append_cstr(buf, "{\"tools\":{\"listChanged\":true}");
+
+    if (server_info->capabilities.data != NULL) {
+        (void) tg_json_write_members_except(buf, server_info->capabilities,
+                                            ours, 1);
+    }
+
+    tg_buf_append_char(buf, '}');
+
+    return tg_str(buf->data + start, buf->len - start);
+}
+
+/* Copies what the parent says about itself. */
 static void
 tg_bridge_parent_copy_info(tg_bridge_t *bridge)
 {
     const tg_mcp_server_info_t *server_info;
     tg_server_info_t *info;
     tg_buf_t buf;
-    size_t start;
 
     server_info = &bridge->mcp.server_info;
     info = &bridge->info;
     tg_buf_init(&buf, tg_alloc_libc());
 
-    /* Decoding never makes a string longer, so that buf does not move. */
-    if (tg_buf_reserve(&buf, server_info->name.len + server_info->version.len
-                                 + server_info->instructions.len
-                                 + server_info->experimental.len)
+    /* Room for everything, with the longest name, so that buf does not move. */
+    if (tg_buf_reserve(
+            &buf, server_info->info.len + server_info->instructions.len
+                      + server_info->capabilities.len + TG_NAME_MAX * 6 + 256)
         != TG_OK)
     {
         tg_bridge_quit_nomem(bridge);
         return;
     }
 
-    if (bridge->options->name == NULL) {
-        info->name = tg_bridge_decode_body(&buf, server_info->name,
-                                           TG_STR("?"));
-    }
-
-    info->version = tg_bridge_decode_body(&buf, server_info->version,
-                                          TG_STR("?"));
-    info->instructions = tg_bridge_decode_body(&buf, server_info->instructions,
-                                               TG_STR_NONE);
-    info->experimental = TG_STR_NONE;
-
-    if (server_info->experimental.data != NULL) {
-        start = buf.len;
-        tg_json_write_compact(&buf, server_info->experimental);
-        info->experimental = tg_str(buf.data + start, buf.len - start);
-    }
-
+    info->proxied_info = tg_bridge_append_server_info(bridge, &buf);
+    info->proxied_capabilities = tg_bridge_append_capabilities(server_info,
+                                                               &buf);
+    info->instructions = tg_bridge_append_decoded(&buf,
+                                                  server_info->instructions);
+    bridge->has_parent_info = 1;
     tg_buf_deinit(&bridge->info_text);
     bridge->info_text = buf;
 }
@@ -76,8 +127,9 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
 
     /* A runner builds its list again for each request. */
     if (dialect->has_unpaged_list) {
-        tg_bridge_request_accept(
-            bridge, request, 1, tg_mcp_client_fresh_fetch_number(&bridge->mcp));
+        tg_bridge_request_accept(bridge, request, TG_BRIDGE_LIST,
+                                 tg_mcp_client_fresh_fetch_number(
+                                     &bridge->mcp));
 
         if (bridge->has_list && !bridge->mcp.is_listing) {
             tg_bridge_parent_fetch_list(bridge);
@@ -89,7 +141,7 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
     bridge->has_agent_listed = 1;
 
     if (!bridge->has_list) {
-        tg_bridge_request_accept(bridge, request, 1, 0);
+        tg_bridge_request_accept(bridge, request, TG_BRIDGE_LIST, 0);
         return TG_OK;
     }
 
@@ -289,6 +341,11 @@ tg_bridge_parent_on_response(void *host, void *tag, const tg_response_t *answer)
     tg_mcp_event_t event;
 
     bridge = host;
+
+    if (tg_bridge_subscriptions_on_response(bridge, tag, answer)) {
+        return 1;
+    }
+
     event = tg_mcp_client_on_response(&bridge->mcp, tag, answer,
                                       uv_now(&bridge->loop));
 
@@ -299,24 +356,6 @@ tg_bridge_parent_on_response(void *host, void *tag, const tg_response_t *answer)
     tg_bridge_mcp_on_event(bridge, event);
 
     return 1;
-}
-
-static void
-tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
-                               tg_str_t params)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_json_append_unescaped(&text, method);
-
-    if (tg_buf_has_failed(&text)) {
-        tg_bridge_quit_nomem(bridge);
-    } else {
-        tg_peer_send_broadcast(&bridge->peer, tg_buf_view(&text), params);
-    }
-
-    tg_buf_deinit(&text);
 }
 
 static void
@@ -340,8 +379,7 @@ tg_bridge_parent_on_notification(void *host, tg_str_t method,
     {
         tg_bridge_cancel_server_request(bridge, message->p.request_id);
 
-    } else if (bridge->peer.is_mcp
-               || !bridge->parent.caller.dialect->has_handshake) {
+    } else {
         tg_bridge_forward_notification(bridge, method, message->params);
     }
 }

@@ -1,4 +1,4 @@
-/* Requests of the agent that wait for the parent: tools/call and tools/list. */
+/* Requests of the agent that wait for the parent, of every kind. */
 #include "bridge/tg_bridge.h"
 
 #include "catalog/tg_tool_result_repair.h"
@@ -36,7 +36,9 @@ tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list)
     for (call = bridge->peer.calls; call != NULL; call = call->next) {
         request = call->host;
 
-        if (!request->uv_request.is_sent && (!is_list || request->is_list)) {
+        if (!request->uv_request.is_sent
+            && (!is_list || request->kind == TG_BRIDGE_LIST))
+        {
             return 1;
         }
     }
@@ -71,10 +73,47 @@ tg_bridge_request_fail(tg_bridge_request_t *request, const char *text)
         request, tg_outcome_make_failure(TG_FAILURE_INTERNAL, text));
 }
 
+/* Answers server/discover; result is absent if the parent has not answered. */
+static void
+tg_bridge_request_respond_discover(tg_bridge_request_t *request,
+                                   tg_str_t result)
+{
+    tg_call_t *call;
+
+    call = request->call;
+    tg_bridge_request_free(request);
+    tg_call_respond_discover(call, tg_json_type(result) == TG_JSON_OBJECT
+                                       ? result
+                                       : TG_STR_NONE);
+}
+
+void
+tg_bridge_requests_on_discover_timeout(tg_bridge_t *bridge)
+{
+    tg_bridge_request_t *request, *next;
+
+    for (request = tg_bridge_requests_find_next(bridge, NULL); request != NULL;
+         request = next)
+    {
+        next = tg_bridge_requests_find_next(bridge, request);
+
+        if (request->kind == TG_BRIDGE_DISCOVER) {
+            tg_uv_client_cancel_request(&bridge->parent, &request->uv_request);
+            tg_bridge_request_respond_discover(request, TG_STR_NONE);
+        }
+    }
+}
+
 static void
 tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
 {
     tg_buf_t text;
+
+    if (request->kind == TG_BRIDGE_METHOD) {
+        tg_bridge_request_complete(request,
+                                   tg_outcome_make(TG_OUTCOME_JSON, result));
+        return;
+    }
 
     if (tg_json_type(result) != TG_JSON_OBJECT) {
         tg_bridge_request_fail(request,
@@ -104,6 +143,18 @@ tg_bridge_request_forward_error(tg_bridge_request_t *request,
                                 const tg_response_t *answer)
 {
     tg_call_t *call;
+    tg_str_t empty;
+
+    empty = request->kind == TG_BRIDGE_METHOD
+                    && answer->code == TG_RPC_METHOD_NOT_FOUND
+                ? tg_bridge_forward_get_empty_result(request)
+                : TG_STR_NONE;
+
+    if (empty.data != NULL) {
+        tg_bridge_request_complete(request,
+                                   tg_outcome_make(TG_OUTCOME_JSON, empty));
+        return;
+    }
 
     call = request->call;
     tg_bridge_request_free(request);
@@ -197,6 +248,18 @@ tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
 
     request = (tg_bridge_request_t *) uv_request;
 
+    if (request->kind == TG_BRIDGE_DISCOVER) {
+        tg_bridge_request_respond_discover(request,
+                                           answer->kind == TG_RESPONSE_RESULT
+                                               ? answer->result
+                                               : TG_STR_NONE);
+        return;
+    }
+
+    if (request->kind == TG_BRIDGE_METHOD) {
+        tg_bridge_forward_on_response(request, answer);
+    }
+
     switch (answer->kind) {
     case TG_RESPONSE_RESULT:
         tg_bridge_request_forward_result(request, answer->result);
@@ -217,16 +280,54 @@ tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
     }
 }
 
+/* Stores a copy of a call at `at`. */
+static void
+tg_bridge_request_copy_call(tg_mcp_call_t *call, const tg_request_t *asked,
+                            char *at)
+{
+    call->name = tg_str_copy_to(&at, asked->name);
+    call->arguments = tg_str_copy_to(&at, asked->arguments);
+    call->meta = tg_str_copy_to(&at, asked->meta);
+    call->input_responses = tg_str_copy_to(&at, asked->input_responses);
+    call->request_state = tg_str_copy_to(&at, asked->request_state);
+}
+
+/* Stores a copy of a method and its params at `at`. */
+static void
+tg_bridge_request_copy_method(tg_mcp_call_t *call, const tg_request_t *asked,
+                              char *at)
+{
+    static const char *const names[] = { "_meta", "inputResponses",
+                                         "requestState", NULL };
+    tg_str_t values[3];
+
+    call->name = tg_str_copy_to(&at, asked->name);
+    call->method = tg_str(at, tg_json_unescape(at, asked->name));
+    at += asked->name.len;
+    call->arguments = tg_str_copy_to(&at, asked->arguments);
+
+    if (call->arguments.data != NULL
+        && tg_json_get_members(call->arguments, names, values) == TG_OK)
+    {
+        call->meta = tg_json_type(values[0]) == TG_JSON_OBJECT ? values[0]
+                                                               : TG_STR_NONE;
+        call->input_responses = values[1];
+        call->request_state = values[2];
+    }
+}
+
 static tg_bridge_request_t *
 tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
-                      int is_list)
+                      tg_bridge_request_type_t kind)
 {
     tg_bridge_request_t *request;
     tg_mcp_call_t *call_params;
+    tg_str_t level;
     size_t size;
     char *at;
 
-    size = sizeof(*request) + asked->cursor.len + asked->name.len
+    /* The name of a method is stored twice, as it is and decoded. */
+    size = sizeof(*request) + asked->cursor.len + 2 * asked->name.len
            + asked->arguments.len + asked->meta.len + asked->input_responses.len
            + asked->request_state.len;
     request = tg_alloc(tg_alloc_libc(), size);
@@ -240,16 +341,23 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     request->size = size;
     request->seq = ++bridge->seq;
     request->uv_request.is_tool_call = 1;
-    request->is_list = is_list != 0;
+    request->kind = kind;
     request->has_progress = asked->progress_token.data != NULL;
     at = request->data;
     call_params = &request->call_params;
     request->cursor = tg_str_copy_to(&at, asked->cursor);
-    call_params->name = tg_str_copy_to(&at, asked->name);
-    call_params->arguments = tg_str_copy_to(&at, asked->arguments);
-    call_params->meta = tg_str_copy_to(&at, asked->meta);
-    call_params->input_responses = tg_str_copy_to(&at, asked->input_responses);
-    call_params->request_state = tg_str_copy_to(&at, asked->request_state);
+
+    if (kind == TG_BRIDGE_METHOD || kind == TG_BRIDGE_DISCOVER) {
+        tg_bridge_request_copy_method(call_params, asked, at);
+    } else {
+        tg_bridge_request_copy_call(call_params, asked, at);
+    }
+
+    request->has_log_level = asked->reply.is_modern
+                             && tg_json_has_member(
+                                 call_params->meta,
+                                 TG_STR("io.modelcontextprotocol/logLevel"),
+                                 TG_JSON_STRING, &level);
     call_params->is_modern = asked->reply.is_modern
                              && bridge->parent.caller.dialect->has_handshake;
 
@@ -281,6 +389,12 @@ tg_bridge_request_fail_too_large(tg_bridge_request_t *request)
     char text[160];
 
     tg_uv_client_cancel_request(&request->bridge->parent, &request->uv_request);
+
+    if (request->kind == TG_BRIDGE_DISCOVER) {
+        tg_bridge_request_respond_discover(request, TG_STR_NONE);
+        return;
+    }
+
     (void) snprintf(text, sizeof(text),
                     "The arguments are too large for a message to %s: %zu "
                     "bytes; the limit is %zu with the envelope. Send less.",
@@ -295,6 +409,7 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
 {
     tg_bridge_request_t *request;
     tg_bridge_t *bridge;
+    uint64_t token;
     int rc;
 
     bridge = host;
@@ -302,9 +417,12 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
     tg_bridge_update_hello(bridge);
 
     /* The progress token of the agent may be any value: use a number. */
-    rc = tg_mcp_client_call_tool(&bridge->mcp, &request->call_params,
-                                 request->has_progress ? request->seq : 0,
-                                 uv_request, &uv_request->id);
+    token = request->has_progress ? request->seq : 0;
+    rc = request->kind == TG_BRIDGE_CALL
+             ? tg_mcp_client_call_tool(&bridge->mcp, &request->call_params,
+                                       token, uv_request, &uv_request->id)
+             : tg_mcp_client_call_method(&bridge->mcp, &request->call_params,
+                                         token, uv_request, &uv_request->id);
 
     if (rc == TG_LIMIT) {
         tg_bridge_request_fail_too_large(request);
@@ -316,7 +434,7 @@ tg_bridge_request_send(void *host, tg_uv_request_t *uv_request)
 
 void
 tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
-                         int is_list, uint64_t fetch_number)
+                         tg_bridge_request_type_t kind, uint64_t fetch_number)
 {
     tg_bridge_request_t *request;
     tg_outcome_t outcome;
@@ -330,7 +448,7 @@ tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
         return;
     }
 
-    request = tg_bridge_request_new(bridge, asked, is_list);
+    request = tg_bridge_request_new(bridge, asked, kind);
 
     if (request == NULL) {
         tg_bridge_quit_nomem(bridge);
@@ -348,11 +466,11 @@ tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
     request->call->host = request;
     bridge->request_bytes += request->size;
 
-    if (is_list || !tg_bridge_parent_is_open(bridge)) {
+    if (kind == TG_BRIDGE_LIST || !tg_bridge_parent_is_open(bridge)) {
         tg_bridge_wait_for_parent(bridge);
     }
 
-    if (!is_list) {
+    if (kind != TG_BRIDGE_LIST) {
         tg_uv_client_send_request(&bridge->parent, &request->uv_request);
     }
 }
@@ -394,7 +512,7 @@ tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
         next = tg_bridge_requests_find_next(bridge, request);
 
         /* Notify the agent of the next list: it may show no tools now. */
-        if (request->is_list) {
+        if (request->kind == TG_BRIDGE_LIST) {
             bridge->sent_list_digest = 0;
             tg_bridge_request_fail(request, bridge->why);
         }
@@ -429,7 +547,7 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
     {
         next = tg_bridge_requests_find_next(bridge, request);
 
-        if (!request->is_list) {
+        if (request->kind != TG_BRIDGE_LIST) {
             continue;
         }
 

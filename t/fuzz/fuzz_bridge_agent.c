@@ -178,7 +178,7 @@ scene_act(scene_t *scene, tg_str_t line)
         scene->is_ended |= side_read_error(&side_world.agent, UV_EOF);
         break;
     case 't':
-        (void) side_fire((unsigned char) which % SIDE_TIMERS);
+        (void) side_fire((unsigned char) (which - '0') % SIDE_TIMERS);
         break;
     default:
         line = tg_str(line.data + 1, line.len - 1);

@@ -123,7 +123,7 @@ scene_act(scene_t *scene, tg_str_t line)
         scene_send_requests(scene);
         break;
     case 't':
-        (void) side_fire((unsigned char) which % SIDE_TIMERS);
+        (void) side_fire((unsigned char) (which - '0') % SIDE_TIMERS);
         break;
     default:
         scene_send(tg_str(line.data + 1, line.len - 1));

@@ -96,6 +96,13 @@ sub is_left {
     return $conn->at_eof($timeout);
 }
 
+# Checks that the bridge has sent nothing that the test has not looked at.
+sub is_idle {
+    my ($conn) = @_;
+    @{ $conn->{aside} } = ();
+    return $conn->is_silent(0);
+}
+
 sub tool {
     my ($name, %more) = @_;
     return {
@@ -114,6 +121,12 @@ sub text_result {
 # Plays an MCP server on a new connection, up to its list of tools.
 sub serve {
     my ($self, @tools) = @_;
+    return $self->serve_as({}, @tools);
+}
+
+# Plays an MCP server with other members in its answer to initialize.
+sub serve_as {
+    my ($self, $about, @tools) = @_;
     my $conn = $self->accept;
     answer(
         $conn,
@@ -123,6 +136,7 @@ sub serve {
             capabilities    => { tools => { listChanged => \1 } },
             serverInfo      => { name => 'parent', version => '7' },
             instructions    => "Say \x{201c}please\x{201d}.",
+            %$about,
         });
     $conn->notification('notifications/initialized');
     answer($conn, request($conn, 'tools/list'), { tools => \@tools });

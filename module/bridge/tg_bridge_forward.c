@@ -1,0 +1,279 @@
+/*
+ * Messages of the agent that the bridge forwards as they are, and what it
+ * remembers of them for the next connection to the parent.
+ */
+#include "bridge/tg_bridge.h"
+
+/* Methods that the bridge knows more about than that they are requests. */
+typedef enum {
+    TG_BRIDGE_PROMPTS_LIST,
+    TG_BRIDGE_RESOURCES_LIST,
+    TG_BRIDGE_TEMPLATES_LIST,
+    TG_BRIDGE_COMPLETE,
+    TG_BRIDGE_SUBSCRIBE,
+    TG_BRIDGE_UNSUBSCRIBE,
+    TG_BRIDGE_SET_LEVEL,
+    TG_BRIDGE_METHOD_COUNT
+} tg_bridge_method_t;
+
+#define TG_BRIDGE_EMPTY_LIST(name)                                             \
+    {                                                                          \
+        "{\"" name "\":[]}", "{\"resultType\":\"complete\",\"" name            \
+                             "\":[],\"ttlMs\":0,\"cacheScope\":\"private\"}"   \
+    }
+
+static const struct {
+    const char *name;
+    const char *empty[2]; /* result without content: legacy, modern */
+} tg_bridge_methods[TG_BRIDGE_METHOD_COUNT] = {
+    { "prompts/list", TG_BRIDGE_EMPTY_LIST("prompts") },
+    { "resources/list", TG_BRIDGE_EMPTY_LIST("resources") },
+    { "resources/templates/list", TG_BRIDGE_EMPTY_LIST("resourceTemplates") },
+    { "completion/complete",
+      { "{\"completion\":{\"values\":[]}}",
+        "{\"resultType\":\"complete\",\"completion\":{\"values\":[]}}" } },
+    { "resources/subscribe", { NULL, NULL } },
+    { "resources/unsubscribe", { NULL, NULL } },
+    { "logging/setLevel", { NULL, NULL } },
+};
+
+/* Returns the method of an escaped body, or TG_BRIDGE_METHOD_COUNT. */
+static tg_bridge_method_t
+tg_bridge_method_find(tg_str_t name)
+{
+    int i;
+
+    for (i = 0; i < TG_BRIDGE_METHOD_COUNT; i++) {
+        if (tg_json_body_eq_text(name,
+                                 tg_str_from_cstr(tg_bridge_methods[i].name))) {
+            break;
+        }
+    }
+
+    return (tg_bridge_method_t) i;
+}
+
+/* Returns the escaped body of params.uri, or absent. */
+static tg_str_t
+tg_bridge_params_get_uri(tg_str_t params)
+{
+    tg_str_t uri;
+
+    return tg_json_has_member(params, TG_STR("uri"), TG_JSON_STRING, &uri)
+               ? tg_json_string_body(uri)
+               : TG_STR_NONE;
+}
+
+/* Checks for a subscription beyond the limit. */
+static int
+tg_bridge_is_too_many(tg_bridge_t *bridge, const tg_request_t *request)
+{
+    tg_str_t uri;
+
+    uri = tg_bridge_params_get_uri(request->arguments);
+
+    return bridge->nsubscriptions >= TG_BRIDGE_SUBSCRIPTIONS_MAX
+           && tg_bridge_method_find(request->name) == TG_BRIDGE_SUBSCRIBE
+           && uri.data != NULL && !tg_bridge_subscription_is_known(bridge, uri);
+}
+
+void
+tg_bridge_forward(tg_bridge_t *bridge, const tg_request_t *request)
+{
+    tg_outcome_t outcome;
+
+    if (request->reply.is_silent) {
+        return;
+    }
+
+    if (!bridge->parent.caller.dialect->has_handshake) {
+        tg_peer_respond_unknown(&bridge->peer, request);
+
+    } else if (tg_bridge_is_too_many(bridge, request)) {
+        outcome = tg_outcome_make_failure(
+            TG_FAILURE_BUSY, "This connection is subscribed to 1024 resources; "
+                             "unsubscribe from one first.");
+        tg_peer_respond(&bridge->peer, &request->reply, &outcome);
+
+    } else {
+        tg_bridge_request_accept(bridge, request, TG_BRIDGE_METHOD, 0);
+    }
+}
+
+int
+tg_bridge_forward_discover(tg_bridge_t *bridge, const tg_request_t *request)
+{
+    if (!bridge->parent.caller.dialect->has_handshake
+        || !tg_bridge_parent_is_open(bridge))
+    {
+        return TG_END;
+    }
+
+    tg_bridge_request_accept(bridge, request, TG_BRIDGE_DISCOVER, 0);
+    tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_DISCOVER,
+                          TG_BRIDGE_DISCOVER_TIMEOUT);
+
+    return TG_OK;
+}
+
+static void
+tg_bridge_set_log_level(tg_bridge_t *bridge, tg_str_t params)
+{
+    tg_str_t level;
+
+    if (tg_json_has_member(params, TG_STR("level"), TG_JSON_STRING, &level)
+        && level.len <= TG_NAME_MAX)
+    {
+        tg_buf_truncate(&bridge->log_level, 0);
+        tg_buf_append_char(&bridge->log_level, '{');
+        tg_json_add_raw(&bridge->log_level, "level", level);
+        tg_buf_append_char(&bridge->log_level, '}');
+    }
+}
+
+void
+tg_bridge_forward_on_response(const tg_bridge_request_t *request,
+                              const tg_response_t *answer)
+{
+    tg_bridge_t *bridge;
+    tg_str_t params, uri;
+    int is_done;
+
+    bridge = request->bridge;
+    params = request->call_params.arguments;
+    uri = tg_bridge_params_get_uri(params);
+    is_done = answer->kind == TG_RESPONSE_RESULT;
+
+    switch (tg_bridge_method_find(request->call_params.name)) {
+    case TG_BRIDGE_PROMPTS_LIST:
+        bridge->has_listed_prompts = 1;
+        break;
+    case TG_BRIDGE_RESOURCES_LIST:
+    case TG_BRIDGE_TEMPLATES_LIST:
+        bridge->has_listed_resources = 1;
+        break;
+    case TG_BRIDGE_SUBSCRIBE:
+    case TG_BRIDGE_UNSUBSCRIBE:
+        if (is_done && uri.data != NULL) {
+            tg_bridge_subscription_set(bridge, uri, 1,
+                                       tg_bridge_method_find(
+                                           request->call_params.name)
+                                           == TG_BRIDGE_SUBSCRIBE);
+        }
+
+        break;
+    case TG_BRIDGE_SET_LEVEL:
+        if (is_done) {
+            tg_bridge_set_log_level(bridge, params);
+        }
+
+        break;
+    default:
+        break;
+    }
+}
+
+tg_str_t
+tg_bridge_forward_get_empty_result(const tg_bridge_request_t *request)
+{
+    tg_bridge_method_t method;
+    const char *empty;
+
+    method = tg_bridge_method_find(request->call_params.name);
+    empty =
+        method != TG_BRIDGE_METHOD_COUNT && request->bridge->has_assumed_caps
+            ? tg_bridge_methods[method].empty[request->call_params.is_modern]
+            : NULL;
+
+    return empty != NULL ? tg_str_from_cstr(empty) : TG_STR_NONE;
+}
+
+/* Checks whether the agent accepts log messages (notifications/message). */
+static int
+tg_bridge_has_log_level(const tg_bridge_t *bridge)
+{
+    const tg_bridge_request_t *request;
+    const tg_call_t *call;
+
+    for (call = bridge->peer.calls; call != NULL; call = call->next) {
+        request = call->host;
+
+        if (request->has_log_level) {
+            return 1;
+        }
+    }
+
+    return bridge->peer.is_legacy;
+}
+
+void
+tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
+                               tg_str_t params)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_append_unescaped(&text, method);
+
+    if (tg_buf_has_failed(&text)) {
+        tg_bridge_quit_nomem(bridge);
+
+    } else if (!tg_json_body_eq_text(method, TG_STR("notifications/message"))) {
+        tg_peer_send_broadcast(&bridge->peer, tg_buf_view(&text), params);
+
+    } else if (tg_bridge_has_log_level(bridge)) {
+        tg_peer_notify(&bridge->peer, tg_buf_view(&text), params);
+    }
+
+    tg_buf_deinit(&text);
+}
+
+void
+tg_bridge_forward_resource_updated(tg_bridge_t *bridge, tg_str_t uri)
+{
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_append_cstr(&params, "{\"uri\":\"");
+    tg_buf_append_str(&params, uri);
+    tg_buf_append_cstr(&params, "\"}");
+
+    if (tg_buf_has_failed(&params)) {
+        tg_bridge_quit_nomem(bridge);
+    } else {
+        tg_bridge_forward_notification(
+            bridge, TG_STR("notifications/resources/updated"),
+            tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}
+
+void
+tg_bridge_forward_on_open(tg_bridge_t *bridge)
+{
+    if (bridge->log_level.len != 0
+        && tg_caller_send_request(&bridge->parent.caller,
+                                  TG_STR("logging/setLevel"),
+                                  tg_buf_view(&bridge->log_level),
+                                  &bridge->own_tag, NULL)
+               == TG_NOMEM)
+    {
+        tg_bridge_quit_nomem(bridge);
+        return;
+    }
+
+    tg_bridge_subscriptions_restore(bridge);
+
+    /* The lists may have changed while there was no connection. */
+    if (bridge->has_listed_prompts) {
+        tg_bridge_forward_notification(
+            bridge, TG_STR("notifications/prompts/list_changed"), TG_STR_NONE);
+    }
+
+    if (bridge->has_listed_resources) {
+        tg_bridge_forward_notification(
+            bridge, TG_STR("notifications/resources/list_changed"),
+            TG_STR_NONE);
+    }
+}
