@@ -216,7 +216,7 @@ $(B)/libtoolgate.a: $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
 
 # As users build theirs: the header and the library, nothing else of ours.
 $(HOST): $(wildcard t/host/*.c) t/host/host.h t/libraries/detached.h \
-		module/api/toolgate.h $(SO) \
+		$(wildcard module/api/*.h) $(SO) \
 		$(B)/libtoolgate.so $(B)/flags.stamp $(B)/sources.stamp
 	$(CC) $(STD) $(OPT) $(WARN) -Imodule/api -o $@ \
 		$(filter %.c %.o,$^) -L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN' \

@@ -173,6 +173,23 @@ toolgate_client_on_progress(toolgate_client_t *client,
     return rc;
 }
 
+int
+toolgate_client_on_update(toolgate_client_t *client,
+                          toolgate_updated_pt updated, void *data)
+{
+    int rc;
+
+    rc = tg_client_lock_if_closed(client);
+
+    if (rc == 0) {
+        client->conf.updated = updated;
+        client->conf.updated_data = data;
+        tg_lib_unlock();
+    }
+
+    return rc;
+}
+
 toolgate_client_t *
 toolgate_client_new(const char *address)
 {

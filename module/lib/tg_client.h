@@ -4,6 +4,7 @@
  *
  *   tg_client.c          options, open and close
  *   tg_client_request.c  requests of the program's threads
+ *   tg_client_mcp.c      requests for prompts and resources, subscriptions
  *   tg_client_conn.c     the connection, in the loop's thread
  *   tg_client_waiter.c   a thread's wait for the loop
  */
@@ -20,6 +21,8 @@
 #define TG_CLIENT_CONNECT_TIMEOUT_DEFAULT 10000
 /* Default limit of a message in bytes; Toolgate sends no larger messages. */
 #define TG_CLIENT_MAX_FRAME_DEFAULT 67108864
+/* Largest number of resources that a client is subscribed to. */
+#define TG_CLIENT_SUBSCRIPTIONS_MAX 1024
 /* Bytes of the buffer for answers that are kept for the next answer. */
 #define TG_CLIENT_BUFFER_KEEP 65536
 
@@ -54,6 +57,8 @@ typedef struct {
     void *connected_data;
     toolgate_call_pt progress;
     void *progress_data;
+    toolgate_updated_pt updated;
+    void *updated_data;
     const tg_client_hooks_t *hooks; /* or NULL */
 } tg_client_config_t;
 
@@ -72,6 +77,12 @@ typedef enum {
     TG_CLIENT_REQUEST_LIST
 } tg_client_request_type_t;
 
+typedef enum {
+    TG_CLIENT_NO_SUBSCRIPTION,
+    TG_CLIENT_SUBSCRIBE,
+    TG_CLIENT_UNSUBSCRIBE
+} tg_client_subscription_type_t;
+
 /* A request as the program specifies it. */
 typedef struct {
     tg_client_request_type_t type;
@@ -82,6 +93,7 @@ typedef struct {
     toolgate_answered_pt on_response;
     void *data;
     int is_read_only; /* the request is resent after a reconnect */
+    tg_client_subscription_type_t subscription;
 } tg_client_request_spec_t;
 
 /* A request.  Owned by the loop once the loop has taken its command. */
@@ -91,12 +103,23 @@ struct tg_client_request_s {
     tg_client_request_t *prev;
     tg_mcp_list_t list;
     tg_mcp_kind_t kind; /* of list */
+    tg_client_subscription_type_t subscription;
     toolgate_call_t call;
     uint64_t timeout;
     uint64_t deadline; /* in ms of the loop's clock; 0: none */
     toolgate_answered_pt on_response;
     void *data;
     char text[]; /* name, params and further members of the request */
+};
+
+/* A subscription that a new connection renews. */
+typedef struct tg_client_subscription_s tg_client_subscription_t;
+
+struct tg_client_subscription_s {
+    tg_client_subscription_t *next;
+    tg_client_subscription_t *prev;
+    size_t len;
+    char params[]; /* of resources/subscribe, with a zero byte */
 };
 
 struct tg_client_conn_s {
@@ -114,6 +137,9 @@ struct tg_client_conn_s {
     char why[TG_UV_EXPLAIN_SIZE]; /* reason why there is no connection */
     tg_client_request_t *first;
     tg_client_request_t *last;
+    tg_client_subscription_t *first_subscription;
+    tg_client_subscription_t *last_subscription;
+    unsigned nsubscriptions;
 };
 
 struct toolgate_client_s {
@@ -143,6 +169,15 @@ int tg_client_request_begin(const toolgate_client_t *client,
                             const tg_client_request_spec_t *spec,
                             toolgate_call_t *call);
 
+/* Sends a request and waits, as toolgate_client_call() does. */
+int tg_client_request_wait(const toolgate_client_t *client,
+                           const tg_client_request_spec_t *spec, char **result);
+
+/* Creates a request; its call and timeout are 0. NULL: no memory. */
+tg_client_request_t *tg_client_request_new(const tg_client_request_spec_t *spec,
+                                           const tg_buf_t *text,
+                                           const size_t ends[3]);
+
 /*
  * Waits until tg_waiter_complete() is called, and returns the waiter's code.
  * Requires tg_lib_lock(), which is released during the wait. Must not be called
@@ -166,6 +201,10 @@ void tg_client_conn_open(tg_client_conn_t *conn);
 void tg_client_conn_run_request(tg_runtime_t *runtime,
                                 tg_runtime_command_t *command);
 
+/* Sends a request of the loop itself. */
+void tg_client_conn_send_request(tg_client_conn_t *conn,
+                                 tg_client_request_t *request);
+
 /* Cancels a request; has no effect with runtime NULL. */
 void tg_client_conn_run_cancel(tg_runtime_t *runtime,
                                tg_runtime_command_t *command);
@@ -188,6 +227,21 @@ void tg_client_conn_finish_result(tg_client_conn_t *conn,
 void tg_client_conn_finish_error(tg_client_conn_t *conn,
                                  tg_client_request_t *request,
                                  const tg_response_t *answer);
+
+/* --- tg_client_mcp.c, in the loop's thread --- */
+
+/* Remembers a subscription after the server has accepted it. */
+int tg_client_conn_add_subscription(tg_client_conn_t *conn, tg_str_t params);
+
+void tg_client_conn_remove_subscription(tg_client_conn_t *conn,
+                                        tg_str_t params);
+void tg_client_conn_free_subscriptions(tg_client_conn_t *conn);
+
+/* Subscribes again on a new connection, and reports each resource. */
+void tg_client_conn_renew_subscriptions(tg_client_conn_t *conn);
+
+/* Reports the resource of notifications/resources/updated. */
+void tg_client_conn_report_update(tg_client_conn_t *conn, tg_str_t params);
 
 /* Adds the client to the list for fork(). Requires tg_lib_lock(). */
 void tg_client_register(toolgate_client_t *client);

@@ -106,6 +106,7 @@ tg_client_conn_on_open(void *host)
 {
     (void) tg_client_conn_set_connected(host, 1);
     tg_client_conn_notify_program(host, 1);
+    tg_client_conn_renew_subscriptions(host);
 }
 
 static void
@@ -208,6 +209,11 @@ tg_client_conn_on_notification(void *host, tg_str_t method,
         return;
     }
 
+    if (tg_json_body_eq_text(method, TG_STR("notifications/resources/updated")))
+    {
+        tg_client_conn_report_update(conn, message->params);
+    }
+
     if (conn->conf.notified == NULL) {
         return;
     }
@@ -254,28 +260,14 @@ tg_client_conn_is_backlog_full(const tg_client_conn_t *conn)
 }
 
 void
-tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
+tg_client_conn_send_request(tg_client_conn_t *conn,
+                            tg_client_request_t *request)
 {
     tg_uv_client_t *client;
-    tg_client_conn_t *conn;
-    tg_client_request_t *request;
+    tg_runtime_t *runtime;
 
-    request = command->request;
-    tg_runtime_command_free(command);
-
-    if (runtime == NULL) {
-        request->on_response(
-            request->call,
-            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
-                             "the client was closed; the request was not "
-                             "executed"),
-            NULL, 0, request->data);
-        free(request);
-        return;
-    }
-
-    conn = (tg_client_conn_t *) runtime;
     client = &conn->client;
+    runtime = &conn->runtime;
     TG_LIST_INSERT(conn->first, conn->last, conn->last, request);
 
     if (tg_client_conn_is_backlog_full(conn)) {
@@ -295,6 +287,11 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
         tg_runtime_schedule(runtime, request->deadline);
     }
 
+    /* A new connection must not renew the subscription. */
+    if (request->subscription == TG_CLIENT_UNSUBSCRIBE) {
+        tg_client_conn_remove_subscription(conn, request->uv_request.params);
+    }
+
     if (request->uv_request.list != NULL) {
         tg_mcp_list_init(&request->list, tg_alloc_libc(),
                          TG_UV_CLIENT_LIST_PAGES_MAX);
@@ -309,6 +306,28 @@ tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
     }
 
     tg_uv_client_send_request(client, &request->uv_request);
+}
+
+void
+tg_client_conn_run_request(tg_runtime_t *runtime, tg_runtime_command_t *command)
+{
+    tg_client_request_t *request;
+
+    request = command->request;
+    tg_runtime_command_free(command);
+
+    if (runtime == NULL) {
+        request->on_response(
+            request->call,
+            tg_lib_set_error(TOOLGATE_ERR_CONNECTION,
+                             "the client was closed; the request was not "
+                             "executed"),
+            NULL, 0, request->data);
+        free(request);
+        return;
+    }
+
+    tg_client_conn_send_request((tg_client_conn_t *) runtime, request);
 }
 
 void
@@ -437,6 +456,7 @@ tg_client_conn_free(tg_runtime_t *runtime)
         tg_uv_client_deinit(&conn->client);
     }
 
+    tg_client_conn_free_subscriptions(conn);
     tg_uv_endpoint_free(&conn->endpoint);
     free(conn->address);
     free(conn->info);
@@ -463,7 +483,8 @@ tg_client_conn_open(tg_client_conn_t *conn)
     client->is_persistent = conn->conf.hooks == NULL;
     client->info = conn->info;
     client->has_mcp_initialize = conn->conf.hooks == NULL
-                                 && conn->conf.notified != NULL;
+                                 && (conn->conf.notified != NULL
+                                     || conn->conf.updated != NULL);
     conn->runtime.run_timers = tg_client_conn_run_timers;
     conn->runtime.flush = tg_client_conn_flush;
     conn->runtime.stop = tg_client_conn_stop;

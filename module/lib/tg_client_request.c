@@ -78,7 +78,7 @@ tg_client_request_slice(const char *text, size_t from, size_t to)
     return from != to ? tg_str(text + from, to - from) : TG_STR_NONE;
 }
 
-static tg_client_request_t *
+tg_client_request_t *
 tg_client_request_new(const tg_client_request_spec_t *spec,
                       const tg_buf_t *text, const size_t ends[3])
 {
@@ -101,6 +101,7 @@ tg_client_request_new(const tg_client_request_spec_t *spec,
     request->on_response = spec->on_response;
     request->data = spec->data;
     request->kind = spec->kind;
+    request->subscription = spec->subscription;
     uv_request = &request->uv_request;
     uv_request->name = tg_client_request_slice(request->text, 0, ends[0]);
     uv_request->params = tg_client_request_slice(request->text, ends[0],
@@ -411,7 +412,7 @@ tg_client_request_send_and_wait(const toolgate_client_t *client,
     return rc;
 }
 
-static int
+int
 tg_client_request_wait(const toolgate_client_t *client,
                        const tg_client_request_spec_t *asked, char **result)
 {

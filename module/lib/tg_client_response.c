@@ -109,6 +109,17 @@ tg_client_conn_finish_result(tg_client_conn_t *conn,
                                          TG_JSON_TRUE, &value)
                ? tg_client_set_tool_error(result)
                : 0;
+
+    if (request->subscription == TG_CLIENT_SUBSCRIBE) {
+        code = tg_client_conn_add_subscription(conn,
+                                               request->uv_request.params);
+        result = code == 0 ? result : TG_STR_NONE;
+
+    } else if (request->subscription == TG_CLIENT_UNSUBSCRIBE) {
+        /* A subscription may have been accepted meanwhile. */
+        tg_client_conn_remove_subscription(conn, request->uv_request.params);
+    }
+
     tg_client_conn_finish_request(conn, request, code, result);
 }
 

@@ -88,6 +88,12 @@ host_connected(int is_connected, const char *why, void *data)
     }
 }
 
+static void
+host_updated(const char *uri, void *data)
+{
+    host_print("updated ", uri, strlen(uri));
+}
+
 /* --- many at once --- */
 
 static void
@@ -248,9 +254,61 @@ host_do_threads(const char *line)
 
 /* --- single calls --- */
 
+/* The words of requests, with the functions that wait and that do not. */
+typedef struct {
+    const char *word;
+    int (*wait)(toolgate_client_t *client, const char *name, int timeout,
+                char **result);
+    int (*begin)(toolgate_client_t *client, const char *name, int timeout,
+                 toolgate_answered_pt answered, void *data,
+                 toolgate_call_t *call);
+} host_request_t;
+
+static int
+host_subscribe(toolgate_client_t *client, const char *name, int timeout,
+               char **result)
+{
+    *result = NULL;
+
+    return toolgate_client_subscribe(client, name, timeout);
+}
+
+static int
+host_unsubscribe(toolgate_client_t *client, const char *name, int timeout,
+                 char **result)
+{
+    *result = NULL;
+
+    return toolgate_client_unsubscribe(client, name, timeout);
+}
+
+/* Requests without params. */
+static const host_request_t host_requests[] = {
+    { "all", toolgate_client_list_all, toolgate_client_begin_list_all },
+    { "read", toolgate_client_read, toolgate_client_begin_read },
+    { "subscribe", host_subscribe, toolgate_client_begin_subscribe },
+    { "unsubscribe", host_unsubscribe, toolgate_client_begin_unsubscribe },
+    { NULL, NULL, NULL },
+};
+
+static const host_request_t *
+host_find_request(const char *what)
+{
+    const host_request_t *request;
+
+    for (request = host_requests; request->word != NULL; request++) {
+        if (strcmp(request->word, what) == 0) {
+            return request;
+        }
+    }
+
+    return NULL;
+}
+
 static void
 host_do_wait(const char *what, int timeout, char *name)
 {
+    const host_request_t *request = host_find_request(what);
     char *params = strchr(name, ' '), *result, text[8192];
     int rc;
 
@@ -258,8 +316,12 @@ host_do_wait(const char *what, int timeout, char *name)
         *params++ = '\0';
     }
 
-    rc = strcmp(what, "call") == 0
+    rc = request != NULL ? request->wait(host_client, name, timeout, &result)
+         : strcmp(what, "call") == 0
              ? toolgate_client_call(host_client, name, params, timeout, &result)
+         : strcmp(what, "prompt") == 0
+             ? toolgate_client_prompt(host_client, name, params, timeout,
+                                      &result)
          : strcmp(what, "request") == 0
              ? toolgate_client_request(host_client, name, params, timeout,
                                        &result)
@@ -273,6 +335,7 @@ host_do_wait(const char *what, int timeout, char *name)
 static void
 host_do_begin(const char *what, int timeout, char *name)
 {
+    const host_request_t *request = host_find_request(what);
     char *params = strchr(name, ' ');
     long i = host_begun % HOST_CALLS;
     void *data = (void *) (intptr_t) i;
@@ -282,9 +345,15 @@ host_do_begin(const char *what, int timeout, char *name)
         *params++ = '\0';
     }
 
-    rc = strcmp(what, "call") == 0
+    rc = request != NULL ? request->begin(host_client, name, timeout,
+                                          host_completed, data, &host_calls[i])
+         : strcmp(what, "call") == 0
              ? toolgate_client_begin_call(host_client, name, params, timeout,
                                           host_completed, data, &host_calls[i])
+         : strcmp(what, "prompt") == 0
+             ? toolgate_client_begin_prompt(host_client, name, params, timeout,
+                                            host_completed, data,
+                                            &host_calls[i])
          : strcmp(what, "request") == 0
              ? toolgate_client_begin_request(host_client, name, params, timeout,
                                              host_completed, data,
@@ -336,6 +405,7 @@ host_do_new(char *line)
     if (!is_bare) {
         toolgate_client_on_notification(host_client, host_notified, NULL);
         toolgate_client_on_progress(host_client, host_progressed, NULL);
+        toolgate_client_on_update(host_client, host_updated, NULL);
     }
 
     host_done(rc);
@@ -348,7 +418,10 @@ host_client_free(void)
     host_client = NULL;
 }
 
-/* Runs "client [begin] [MS] call|request|list ..." and other commands. */
+/*
+ * Runs "client [begin] [MS] WORD ...", where the word is call, request, prompt,
+ * list or one of host_requests, and other commands.
+ */
 void
 host_client_do(char *line)
 {
@@ -367,7 +440,8 @@ host_client_do(char *line)
     }
 
     if (strcmp(line, "call") == 0 || strcmp(line, "request") == 0
-        || strcmp(line, "list") == 0)
+        || strcmp(line, "list") == 0 || strcmp(line, "prompt") == 0
+        || host_find_request(line) != NULL)
     {
         if (is_begin) {
             host_do_begin(line, timeout, rest);

@@ -285,11 +285,11 @@ is_same [ $text{'docs/variables.md'} =~ /^\| `\$(tool_\w+)` \|/mg ],
 
 # --- the public headers ------------------------------------------------------
 
-# Returns the names of the header, except tags and the guard, and the number of
+# Returns the names of headers, except tags and the guard, and the number of
 # each function's parameters.
 sub header {
-    my ($path) = @_;
-    my $text = slurp("$top/module/api/$path");
+    my (@paths) = @_;
+    my $text = join '', map { slurp("$top/module/api/$_") } @paths;
     $text =~ s{/\*.*?\*/}{}gs;
     $text =~ s/^#(?:ifndef|define) TOOLGATE\w*_H$//mg;
     my %name = map { $_ => 1 } grep { !/_s$/ } $text =~ /\b(toolgate_\w+)/gi;
@@ -309,7 +309,7 @@ sub section {
 {
     my ($page, %elsewhere) =
         ('docs/library.md', map { $_ => 1 } qw(TOOLGATE_CA TOOLGATE_LIBRARY));
-    my ($names, $functions) = header('toolgate.h');
+    my ($names, $functions) = header('toolgate.h', 'toolgate_client.h');
     cmp_ok scalar keys %$functions, '>', 40, 'functions are in toolgate.h';
     is_same [ grep { !$elsewhere{$_} && !/_$/ } keys %{ {
             map { $_ => 1 } $text{$page} =~ /\b(toolgate_\w+)/gi } } ],

@@ -28,8 +28,9 @@ my ($status, $out, $err) = run_command({
     ". ./build.sh help >/dev/null; find_nginx() { :; }; install_all");
 is $status, 0, 'it is installed' or diag $err;
 ok -s "$dir/usr/$_", $_
-    for qw(include/toolgate.h lib/libtoolgate.so lib/libtoolgate.so.1
-    lib/libtoolgate.a lib/pkgconfig/toolgate.pc bin/toolgate-bridge);
+    for qw(include/toolgate.h include/toolgate_client.h lib/libtoolgate.so
+    lib/libtoolgate.so.1 lib/libtoolgate.a lib/pkgconfig/toolgate.pc
+    bin/toolgate-bridge);
 
 sub shell {
     my ($line, %env) = @_;
@@ -151,7 +152,9 @@ is shell("cd $top && perl t/lint/abi.pl $build"), '',
     'the libraries export what the header has, and nothing else';
 mkdir "$dir/$_" or die "$_: $!\n"
     for qw(tree tree/module tree/module/api tree/module/lib);
-for my $file (qw(api/toolgate.h lib/toolgate.abi lib/toolgate.map)) {
+for my $file (qw(api/toolgate.h api/toolgate_client.h lib/toolgate.abi
+    lib/toolgate.map))
+{
     $tg->file("tree/module/$file", slurp("$top/module/$file"));
 }
 is shell("cd tree && perl $top/t/lint/abi.pl"), '', 'a copy of it is the same';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # The interface of libtoolgate stays as it was: what module/lib/toolgate.abi
-# has of each version must be in the header to the letter, and under the same
+# has of each version must be in the headers to the letter, and under the same
 # version in toolgate.map.  What is new is added to the file with --write.
 #
 #   abi.pl [--write] [BUILD]
@@ -13,6 +13,7 @@ use warnings;
 my $write = @ARGV && $ARGV[0] eq '--write' && shift;
 my ($build) = @ARGV;
 my $header = 'module/api/toolgate.h';
+my $client = 'module/api/toolgate_client.h';
 my $list   = 'module/lib/toolgate.abi';
 my $map    = 'module/lib/toolgate.map';
 my $wrong  = 0;
@@ -31,7 +32,7 @@ sub slurp {
 
 # What a program is compiled against: functions, types and numbers, a line each.
 sub interface {
-    my $text = slurp($header);
+    my $text = slurp($header) . slurp($client);
     $text =~ s{/\*.*?\*/}{}gs;
     $text =~ s/^#.*\n//mg;
     my @lines;

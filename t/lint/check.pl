@@ -152,6 +152,8 @@ sub check_include {
     my ($other) = $name =~ m{^(\w+)/};
     complain($file, $line, "$name is for its own folder")
         if $name =~ m{^(.*)/\w+_impl\.h$} && $file !~ m{^module/\Q$1\E/};
+    # Public headers are installed in one folder.
+    return if $folder eq 'api' && !defined $other;
     if (!defined $other) {
         complain($file, $line, qq(write "FOLDER/$name"));
     } elsif ($other ne $folder
