@@ -2,9 +2,9 @@
  * Params of the runner's methods about files, in addition to those of every job
  * (runner/jobs/tg_job_params.h). `file` reads one file:
  *
- *   {"path":"a/b.md","root":"/srv/notes","match":["*.md"],"hide":["*~"],
+ *   {"path":"a/b.csv","root":"/srv/notes","match":["*.csv"],"hide":["*~"],
  *    "recursive":true,"dot_files":true,"max_output":1048576,
- *    "uri":"notes:///a/b.md","mime":"text/markdown","output":"text"}
+ *    "uri":"notes:///a/b.csv","mime":"text/csv","output":"text"}
  *
  * Only `path` is required. With `root`, the path is relative to this folder and
  * cannot leave it; `match`, `hide`, `recursive` and `dot_files` select its
@@ -16,8 +16,8 @@
  *
  * `files` lists the files of a folder, in the order of their paths:
  *
- *   {"root":"/srv/notes","match":["*.md"],"recursive":true,
- *    "uri":"notes:///","after":"a/b.md","limit":100,"max_output":65536}
+ *   {"root":"/srv/notes","match":["*.csv"],"recursive":true,
+ *    "uri":"notes:///","after":"a/b.csv","limit":100,"max_output":65536}
  *
  * `after` is the percent-encoded path after which the page begins. The result
  * has resources as in MCP's resources/list, and `next`, the next page's

@@ -235,7 +235,7 @@ for (@entries) {
     my (undef, $name, $section) = @$_;
     $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
 }
-my %block = (exec => 'tool', http => 'tool', mcp_server => 'mcp_server',
+my %block = (exec => 'tool', file => 'tool', http => 'tool', mcp_server => 'mcp_server',
     agent => 'task_agent', task => 'server', job => 'tool', output => 'tool',
     rule => 'automation');
 is_same [ keys %block ], [ keys %table ], 'each table has its block';

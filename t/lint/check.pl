@@ -92,8 +92,7 @@ my %subfolder = (
     'nginx/handoff'      => [qw(call sched shm session)],
     'nginx/listener'     => [qw(call logging handoff shm)],
     'nginx/http'         => [qw(config call handlers session shm)],
-    'runner/main'        => [qw(jobs process exec http mcp files output
-        logging)],
+    'runner/main' => [qw(jobs process exec http mcp files output logging)],
     'runner/logging'     => [],
     'runner/jobs'        => [qw(logging)],
     'runner/output'      => [qw(jobs logging)],

@@ -70,7 +70,7 @@ HELP_TEST(list, "which files are listed, and their order")
     make_dir("root/.git");
     make_dir("root/node");
     make_dir("root/empty");
-    put_text("root/b.md", "12345");
+    put_text("root/b.csv", "12345");
     put_text("root/a b%.txt", "");
     put_text("root/b/z", "");
     put_text("root/b/c/d", "");
@@ -80,29 +80,29 @@ HELP_TEST(list, "which files are listed, and their order")
     put_text("root/.dot", "");
     put_text("root/x\xff\n", "");
     put_text("root/backup~", "");
-    make_link("b.md", "root/in");
+    make_link("b.csv", "root/in");
     make_link("../secret", "root/out");
     make_link("b", "root/dirlink");
     make_link("none", "root/broken");
     CU_ASSERT(mkfifo(path_of("root/fifo"), 0600) == 0);
 
     CU_ASSERT(list_files(",\"uri\":\"n:///\""));
-    CU_ASSERT(has_uris(" n:///a%20b%25.txt n:///b- n:///b.md n:///backup~"
+    CU_ASSERT(has_uris(" n:///a%20b%25.txt n:///b- n:///b.csv n:///backup~"
                        " n:///in n:///x%FF%0A"));
     CU_ASSERT(!get_next(more, sizeof(more)));
     CU_ASSERT(list_files(",\"hide\":[\"*~\",\"node\"],\"recursive\":true"));
-    CU_ASSERT(has_uris(" a%20b%25.txt b/c/d b/z b- b.md in x%FF%0A"));
-    CU_ASSERT(list_files(",\"match\":[\"*.md\",\"b/**\"],"
+    CU_ASSERT(has_uris(" a%20b%25.txt b/c/d b/z b- b.csv in x%FF%0A"));
+    CU_ASSERT(list_files(",\"match\":[\"*.csv\",\"b/**\"],"
                          "\"recursive\":true"));
-    CU_ASSERT(has_uris(" b/c/d b/z b.md"));
+    CU_ASSERT(has_uris(" b/c/d b/z b.csv"));
     CU_ASSERT(list_files(",\"match\":[\".*\",\"x\"],\"recursive\":true,"
                          "\"dot_files\":true"));
     CU_ASSERT(has_uris(" .dot .git/x node/x"));
 
     /* The members of an item. */
-    CU_ASSERT(list_files(",\"match\":[\"b.md\",\"x*\"]"));
+    CU_ASSERT(list_files(",\"match\":[\"b.csv\",\"x*\"]"));
     CU_ASSERT(strstr(host.line.data,
-                     "\"name\":\"b.md\",\"mimeType\":\"text/markdown\","
+                     "\"name\":\"b.csv\",\"mimeType\":\"text/csv\","
                      "\"size\":5,\"annotations\":{\"lastModified\":\"20")
               != NULL);
     CU_ASSERT(strstr(host.line.data, "\"name\":\"x\\\\ufffd") != NULL);
@@ -114,7 +114,7 @@ HELP_TEST(list, "which files are listed, and their order")
     CU_ASSERT(strcmp(more, ",\"after\":\"b/z\"") == 0);
     strcat(more, ",\"recursive\":true,\"limit\":3");
     CU_ASSERT(list_files(more));
-    CU_ASSERT(has_uris(" b- b.md backup~"));
+    CU_ASSERT(has_uris(" b- b.csv backup~"));
     CU_ASSERT(list_files(",\"recursive\":true,\"after\":\"in\""));
     CU_ASSERT(has_uris(" node/x x%FF%0A"));
     CU_ASSERT(list_files(",\"after\":\"x%FF%0A\""));
@@ -131,11 +131,11 @@ HELP_TEST(list, "which files are listed, and their order")
     CU_ASSERT(get_next(more, sizeof(more)));
     strcat(more, ",\"max_output\":250");
     CU_ASSERT(list_files(more));
-    CU_ASSERT(has_uris(" b- b.md"));
+    CU_ASSERT(has_uris(" b- b.csv"));
 
     /* Paths that begin with a text, for completion. */
     CU_ASSERT(list_files(",\"prefix\":\"b\",\"recursive\":true"));
-    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\nb-\nb.md\nbackup~\n"));
+    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\nb-\nb.csv\nbackup~\n"));
     CU_ASSERT(list_files(",\"prefix\":\"b/c\",\"recursive\":true"));
     CU_ASSERT(host_is_text("text", "b/c/d\n"));
     CU_ASSERT(list_files(",\"prefix\":\"\",\"limit\":2"));

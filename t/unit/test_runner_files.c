@@ -50,14 +50,14 @@ HELP_TEST(contents, "text and blob")
         const char *member;
         const char *value;
     } cases[] = {
-        { "a.md", "# A \"b\"\n", "", "text/markdown", "text",
+        { "a.csv", "# A \"b\"\n", "", "text/csv", "text",
           "# A \\\"b\\\"\\n" },
         { "a.bin", "abc", "", "text/plain", "text", "abc" },
         { "a.bin", "\xff", "", "application/octet-stream", "blob", "/w==" },
-        { "a.md", "\xff", "", "text/markdown", "blob", "/w==" },
+        { "a.csv", "\xff", "", "text/csv", "blob", "/w==" },
         { "a.png", "abc", "", "image/png", "blob", "YWJj" },
         { "a.png", "abc", ",\"mime\":\"text/x\"", "text/x", "text", "abc" },
-        { "a.md", "abc", ",\"mime\":\"x/y\"", "x/y", "blob", "YWJj" },
+        { "a.csv", "abc", ",\"mime\":\"x/y\"", "x/y", "blob", "YWJj" },
         { "a", "", "", "text/plain", "text", "" },
     };
     HELP_BUFFER(more);
@@ -141,9 +141,9 @@ HELP_TEST(refused, "paths that are refused")
     CU_ASSERT(is_contents("text/plain", "text", "a"));
     CU_ASSERT(read_file(".d/a", URI ",\"dot_files\":true"));
     CU_ASSERT(is_contents("text/plain", "text", "secret"));
-    CU_ASSERT(read_file("sub/a", URI ",\"match\":[\"*.md\",\"sub/?\"]"));
+    CU_ASSERT(read_file("sub/a", URI ",\"match\":[\"*.csv\",\"sub/?\"]"));
     CU_ASSERT(is_contents("text/plain", "text", "a"));
-    CU_ASSERT(read_file("sub/a", URI ",\"match\":[\"*.md\"]"));
+    CU_ASSERT(read_file("sub/a", URI ",\"match\":[\"*.csv\"]"));
     CU_ASSERT(host_is("failure", "\"unknown\""));
     CU_ASSERT(read_file("sub/a", URI ",\"recursive\":false"));
     CU_ASSERT(host_is("failure", "\"unknown\""));
