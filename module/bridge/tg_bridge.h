@@ -324,6 +324,12 @@ int tg_bridge_forward_discover(tg_bridge_t *bridge,
 void tg_bridge_forward_on_response(const tg_bridge_request_t *request,
                                    const tg_response_t *answer);
 /*
+ * Appends a result with the members that a modern agent requires, if a parent
+ * that knows only the legacy era has left them out; otherwise nothing.
+ */
+void tg_bridge_forward_complete_result(const tg_bridge_request_t *request,
+                                       tg_str_t result, tg_buf_t *text);
+/*
  * Returns the empty result of a list that the bridge has promised and the
  * parent does not have, or absent.
  */

@@ -9,6 +9,7 @@ typedef enum {
     TG_BRIDGE_PROMPTS_LIST,
     TG_BRIDGE_RESOURCES_LIST,
     TG_BRIDGE_TEMPLATES_LIST,
+    TG_BRIDGE_READ,
     TG_BRIDGE_COMPLETE,
     TG_BRIDGE_SUBSCRIBE,
     TG_BRIDGE_UNSUBSCRIBE,
@@ -29,6 +30,7 @@ static const struct {
     { "prompts/list", TG_BRIDGE_EMPTY_LIST("prompts") },
     { "resources/list", TG_BRIDGE_EMPTY_LIST("resources") },
     { "resources/templates/list", TG_BRIDGE_EMPTY_LIST("resourceTemplates") },
+    { "resources/read", { NULL, NULL } },
     { "completion/complete",
       { "{\"completion\":{\"values\":[]}}",
         "{\"resultType\":\"complete\",\"completion\":{\"values\":[]}}" } },
@@ -171,6 +173,30 @@ tg_bridge_forward_on_response(const tg_bridge_request_t *request,
     default:
         break;
     }
+}
+
+void
+tg_bridge_forward_complete_result(const tg_bridge_request_t *request,
+                                  tg_str_t result, tg_buf_t *text)
+{
+    static const char *const none[] = { NULL };
+    tg_str_t member;
+
+    if (!request->call_params.is_modern
+        || tg_json_type(result) != TG_JSON_OBJECT
+        || tg_json_get_member(result, TG_STR("resultType"), &member) == TG_OK)
+    {
+        return;
+    }
+
+    tg_buf_append_cstr(text, "{\"resultType\":\"complete\"");
+
+    if (tg_bridge_method_find(request->call_params.name) <= TG_BRIDGE_READ) {
+        tg_buf_append_cstr(text, ",\"ttlMs\":0,\"cacheScope\":\"private\"");
+    }
+
+    (void) tg_json_write_members_except(text, result, none, 1);
+    tg_buf_append_char(text, '}');
 }
 
 tg_str_t

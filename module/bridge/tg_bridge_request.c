@@ -107,15 +107,11 @@ tg_bridge_requests_on_discover_timeout(tg_bridge_t *bridge)
 static void
 tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
 {
+    tg_outcome_t outcome;
     tg_buf_t text;
 
-    if (request->kind == TG_BRIDGE_METHOD) {
-        tg_bridge_request_complete(request,
-                                   tg_outcome_make(TG_OUTCOME_JSON, result));
-        return;
-    }
-
-    if (tg_json_type(result) != TG_JSON_OBJECT) {
+    if (request->kind == TG_BRIDGE_CALL
+        && tg_json_type(result) != TG_JSON_OBJECT) {
         tg_bridge_request_fail(request,
                                "The tool's response is not a valid result: "
                                "MCP requires an object with \"content\".");
@@ -124,15 +120,22 @@ tg_bridge_request_forward_result(tg_bridge_request_t *request, tg_str_t result)
 
     /* Only the form of a result is repaired, not its content. */
     tg_buf_init(&text, tg_alloc_libc());
-    (void) tg_tool_result_repair(result, &text);
+
+    if (request->kind == TG_BRIDGE_CALL) {
+        (void) tg_tool_result_repair(result, &text);
+    } else {
+        tg_bridge_forward_complete_result(request, result, &text);
+    }
 
     if (tg_buf_has_failed(&text)) {
         tg_bridge_quit_nomem(request->bridge);
+
     } else {
-        tg_bridge_request_complete(
-            request,
-            tg_outcome_make(TG_OUTCOME_RESULT,
-                            text.len != 0 ? tg_buf_view(&text) : result));
+        outcome = tg_outcome_make(request->kind == TG_BRIDGE_CALL
+                                      ? TG_OUTCOME_RESULT
+                                      : TG_OUTCOME_JSON,
+                                  text.len != 0 ? tg_buf_view(&text) : result);
+        tg_bridge_request_complete(request, outcome);
     }
 
     tg_buf_deinit(&text);

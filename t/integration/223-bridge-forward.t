@@ -174,6 +174,17 @@ my $result = {
 answer($asked, $result);
 is_deeply $bridge->reply($id)->{result}, $result, 'its result as it is';
 delete $meta->{$_} for "$key/logLevel", 'progressToken';
+for my $case ([ 'prompts/list', 1 ], [ 'resources/read', 1 ], ['prompts/get'])
+{
+    my ($method, $is_cached) = @$case;
+    $id = $bridge->request($method, { _meta => $meta });
+    answer(request($method), { x => 1 });
+    is_deeply $bridge->reply($id)->{result}, {
+        resultType => 'complete',
+        $is_cached ? (ttlMs => 0, cacheScope => 'private') : (),
+        x => 1,
+    }, "$method: a legacy result gets what modern agents require";
+}
 $conn->notify('notifications/message', { level => 'info', data => 'x' });
 $id = $bridge->request('server/discover', { _meta => $meta });
 $asked = request('server/discover');
