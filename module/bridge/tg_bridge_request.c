@@ -82,9 +82,7 @@ tg_bridge_request_respond_discover(tg_bridge_request_t *request,
 
     call = request->call;
     tg_bridge_request_free(request);
-    tg_call_respond_discover(call, tg_json_type(result) == TG_JSON_OBJECT
-                                       ? result
-                                       : TG_STR_NONE);
+    tg_call_respond_discover(call, result);
 }
 
 void

@@ -274,7 +274,7 @@ void tg_call_respond_list(tg_call_t *call, tg_str_t cursor);
 /*
  * Answers a deferred server/discover (see ops->discover) and frees the call.
  * result: raw result of the server behind a proxy, which is sent with this
- * server's info; absent: the peer's own result.
+ * server's info. If it is absent or invalid, the peer's own result is sent.
  */
 void tg_call_respond_discover(tg_call_t *call, tg_str_t result);
 

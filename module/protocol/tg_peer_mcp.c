@@ -171,10 +171,14 @@ void
 tg_call_respond_discover(tg_call_t *call, tg_str_t result)
 {
     static const char *const ours[] = { "resultType", "_meta", NULL };
+    tg_str_t versions;
     tg_buf_t *out;
     size_t start;
 
-    if (result.data == NULL) {
+    if (result.data == NULL
+        || !tg_json_has_member(result, TG_STR("supportedVersions"),
+                               TG_JSON_ARRAY, &versions))
+    {
         tg_mcp_respond_discover(call->peer, &call->reply);
         tg_call_forget(call);
         return;

@@ -252,14 +252,15 @@ HELP_TEST(methods, "a proxy of every method")
     test_proxy_line(&methods.proxy,
                     TEST_REQUEST("2", "server/discover", TEST_META), NULL);
     tg_call_respond_discover(methods.proxy.call,
-                             TG_STR("{\"resultType\":\"other\",\"y\":2,"
+                             TG_STR("{\"resultType\":\"other\","
+                                    "\"supportedVersions\":[],"
                                     "\"_meta\":{\"z\":3}}"));
     HELP_JSON(tg_buf_view(&methods.proxy.peer.out),
-              TEST_DISCOVERED("2", "\"y\":2"));
+              TEST_DISCOVERED("2", "\"supportedVersions\":[]"));
     tg_buf_truncate(&methods.proxy.peer.out, 0);
     test_proxy_line(&methods.proxy,
                     TEST_REQUEST("3", "server/discover", TEST_META), NULL);
-    tg_call_respond_discover(methods.proxy.call, TG_STR_NONE);
+    tg_call_respond_discover(methods.proxy.call, TG_STR("{}"));
     HELP_JSON(tg_buf_view(&methods.proxy.peer.out),
               TEST_DISCOVERED("3", "\"supportedVersions\":[\"2026-07-28\"],"
                                    "\"capabilities\":{\"x\":1},\"ttlMs\":0,"
