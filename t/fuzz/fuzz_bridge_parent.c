@@ -10,6 +10,7 @@
  *   !x !X   the parent closes the connection, without or with an error
  *   !a...   the agent writes the rest of the line
  *   !q      the agent requests the list and calls a tool
+ *   !m      the agent sends requests of other methods
  *   !tN     timer N expires
  *   !r...   the rest of the line, as it is
  */
@@ -59,6 +60,32 @@ scene_send_requests(scene_t *scene)
     scene_request(scene, ",\"method\":\"tools/call\",\"params\":{\"name\":"
                          "\"echo\",\"arguments\":{\"text\":\"hi\"},\"_meta\":{"
                          "\"progressToken\":\"p\"}}}");
+}
+
+#define SCENE_MODERN                                                           \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{},"                       \
+    "\"io.modelcontextprotocol/logLevel\":\"info\"}"
+
+static void
+scene_send_methods(scene_t *scene)
+{
+    static const char *const methods[] = {
+        ",\"method\":\"prompts/list\"}",
+        ",\"method\":\"resources/list\",\"params\":{}}",
+        ",\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"a:1\"}}",
+        ",\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"a:2\"}}",
+        ",\"method\":\"resources/unsubscribe\",\"params\":{\"uri\":\"a:1\"}}",
+        ",\"method\":\"logging/setLevel\",\"params\":{\"level\":\"info\"}}",
+        ",\"method\":\"server/discover\",\"params\":{" SCENE_MODERN "}}",
+        ",\"method\":\"resources/read\",\"params\":{\"uri\":\"a:1\"," SCENE_MODERN
+        "}}",
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        scene_request(scene, methods[i]);
+    }
 }
 
 static void
@@ -122,6 +149,9 @@ scene_act(scene_t *scene, tg_str_t line)
     case 'q':
         scene_send_requests(scene);
         break;
+    case 'm':
+        scene_send_methods(scene);
+        break;
     case 't':
         (void) side_fire((unsigned char) (which - '0') % SIDE_TIMERS);
         break;
@@ -145,6 +175,8 @@ scene_end(void)
         (void) side_fire(TG_BRIDGE_TIMER_HOLD);
         (void) side_fire(TG_BRIDGE_TIMER_GRACE);
         (void) side_fire(SIDE_TIMER_RETRY);
+        FUZZ(side_world.bridge->mcp.state != TG_MCP_DISCONNECTED
+             || side_world.bridge->nsubscribing == 0);
     }
 }
 
