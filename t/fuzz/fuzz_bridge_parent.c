@@ -78,8 +78,7 @@ scene_send_methods(scene_t *scene)
         ",\"method\":\"resources/unsubscribe\",\"params\":{\"uri\":\"a:1\"}}",
         ",\"method\":\"logging/setLevel\",\"params\":{\"level\":\"info\"}}",
         ",\"method\":\"server/discover\",\"params\":{" SCENE_MODERN "}}",
-        ",\"method\":\"resources/read\",\"params\":{\"uri\":\"a:1\"," SCENE_MODERN
-        "}}",
+        ",\"method\":\"resources/read\",\"params\":{" SCENE_MODERN "}}",
     };
     size_t i;
 
