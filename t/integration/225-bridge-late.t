@@ -49,7 +49,7 @@ ok $bridge->notification("notifications/$_/list_changed"),
 $id = $bridge->request('prompts/list');
 answer(request('prompts/list'), { prompts => [ { name => 'p' } ] });
 is $bridge->reply($id)->{result}{prompts}[0]{name}, 'p', 'a prompt';
-ok Toolgate::Parent::is_idle($conn), 'no subscription is left of the failed one';
+ok Toolgate::Parent::is_idle($conn), 'a failed subscription is not restored';
 $bridge->stop;
 
 # --- with tools only, as before there was anything else ---
