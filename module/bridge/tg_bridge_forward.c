@@ -10,6 +10,7 @@ typedef enum {
     TG_BRIDGE_RESOURCES_LIST,
     TG_BRIDGE_TEMPLATES_LIST,
     TG_BRIDGE_READ,
+    TG_BRIDGE_GET_PROMPT,
     TG_BRIDGE_COMPLETE,
     TG_BRIDGE_SUBSCRIBE,
     TG_BRIDGE_UNSUBSCRIBE,
@@ -31,6 +32,7 @@ static const struct {
     { "resources/list", TG_BRIDGE_EMPTY_LIST("resources") },
     { "resources/templates/list", TG_BRIDGE_EMPTY_LIST("resourceTemplates") },
     { "resources/read", { NULL, NULL } },
+    { "prompts/get", { NULL, NULL } },
     { "completion/complete",
       { "{\"completion\":{\"values\":[]}}",
         "{\"resultType\":\"complete\",\"completion\":{\"values\":[]}}" } },
@@ -180,9 +182,12 @@ tg_bridge_forward_complete_result(const tg_bridge_request_t *request,
                                   tg_str_t result, tg_buf_t *text)
 {
     static const char *const none[] = { NULL };
+    tg_bridge_method_t method;
     tg_str_t member;
 
-    if (!request->call_params.is_modern
+    method = tg_bridge_method_find(request->call_params.name);
+
+    if (!request->call_params.is_modern || method > TG_BRIDGE_COMPLETE
         || tg_json_type(result) != TG_JSON_OBJECT
         || tg_json_get_member(result, TG_STR("resultType"), &member) == TG_OK)
     {
@@ -191,7 +196,7 @@ tg_bridge_forward_complete_result(const tg_bridge_request_t *request,
 
     tg_buf_append_cstr(text, "{\"resultType\":\"complete\"");
 
-    if (tg_bridge_method_find(request->call_params.name) <= TG_BRIDGE_READ) {
+    if (method <= TG_BRIDGE_READ) {
         tg_buf_append_cstr(text, ",\"ttlMs\":0,\"cacheScope\":\"private\"");
     }
 
