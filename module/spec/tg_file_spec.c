@@ -26,10 +26,18 @@ const tg_json_field_t tg_file_fields[] = {
     { .name = NULL },
 };
 
+const tg_json_field_t tg_file_list_folder_fields[] = {
+    TG_FILE_FOLDER_FIELDS(tg_file_list_folder_spec_t),
+    { TG_STRING_FIELD(tg_file_list_folder_spec_t, "uri", uri) },
+    { TG_INT_FIELD(tg_file_list_folder_spec_t, "max", max, 1, TG_FILE_LIST_MAX),
+      .absent = TG_FILE_LIST_MAX_DEFAULT },
+    { .name = NULL },
+};
+
 const tg_json_field_t tg_file_list_fields[] = {
-    TG_FILE_FOLDER_FIELDS(tg_file_list_spec_t),
-    { TG_STRING_FIELD(tg_file_list_spec_t, "uri", uri) },
-    { TG_STRING_FIELD(tg_file_list_spec_t, "after", after) },
+    { TG_FIELD(tg_file_list_spec_t, "folders", TG_FIELD_RAW, folders),
+      .is_required = 1 },
+    { TG_STRING_FIELD(tg_file_list_spec_t, "cursor", cursor) },
     { TG_STRING_FIELD(tg_file_list_spec_t, "prefix", prefix) },
     { TG_INT_FIELD(tg_file_list_spec_t, "limit", limit, 1, TG_FILE_LIST_LIMIT),
       .absent = TG_FILE_LIST_LIMIT },

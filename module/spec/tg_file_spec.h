@@ -14,15 +14,17 @@
  * Without `uri`, the result is the file's text, or a failure. With `encoded`,
  * `path` is percent-encoded as in a URI.
  *
- * `files` lists the files of a folder, in the order of their paths:
+ * `files` lists the files of folders, in the order of the folders and of their
+ * paths:
  *
- *   {"root":"/srv/notes","match":["*.csv"],"recursive":true,
- *    "uri":"notes:///","after":"a/b.csv","limit":100,"max_output":65536}
+ *   {"folders":[{"root":"/srv/notes","match":["*.csv"],"recursive":true,
+ *                "uri":"notes:///","max":1000}],
+ *    "cursor":"0.100.a/b.csv","limit":100,"max_output":65536}
  *
- * `after` is the percent-encoded path after which the page begins. The result
- * has resources as in MCP's resources/list, and `next`, the next page's
- * `after`, if there is one. With `prefix` in place of `uri`, the result is a
- * text of the paths that begin with `prefix`, one a line.
+ * `max` is the maximum number of files of a folder in the whole list. `cursor`
+ * continues a list. The result has resources as in MCP's resources/list, and
+ * `next`, the cursor of the next page, if there is one. With `prefix`, the
+ * result is a text of the paths that begin with it, one a line.
  */
 #ifndef TG_FILE_SPEC_H
 #define TG_FILE_SPEC_H
@@ -38,6 +40,13 @@
 
 /* Default and maximum number of files on a page of a list. */
 #define TG_FILE_LIST_LIMIT 4000
+
+/* Default and maximum of `max`; agents show few of more files. */
+#define TG_FILE_LIST_MAX_DEFAULT 1000
+#define TG_FILE_LIST_MAX 1000000
+
+/* Maximum number of folders in one list. */
+#define TG_FILE_LIST_FOLDERS_MAX 64
 
 /* Entries of folders that are read for one page. */
 #define TG_FILE_LIST_SCAN_MAX 2000000
@@ -63,10 +72,18 @@ typedef struct {
 
 extern const tg_json_field_t tg_file_fields[];
 
+/* One element of `folders`; also raw values. */
 typedef struct {
     tg_file_folder_spec_t folder;
     tg_str_t uri;
-    tg_str_t after;
+    int64_t max;
+} tg_file_list_folder_spec_t;
+
+extern const tg_json_field_t tg_file_list_folder_fields[];
+
+typedef struct {
+    tg_str_t folders;
+    tg_str_t cursor;
     tg_str_t prefix;
     int64_t limit;
     int64_t max_output;

@@ -235,9 +235,9 @@ for (@entries) {
     my (undef, $name, $section) = @$_;
     $context{$name} .= ", $1" if $section =~ /^Context:  (.*?)\n```/ms;
 }
-my %block = (exec => 'tool', file => 'tool', http => 'tool', mcp_server => 'mcp_server',
-    agent => 'task_agent', task => 'server', job => 'tool', output => 'tool',
-    rule => 'automation');
+my %block = (exec => 'tool', file => 'tool', http => 'tool',
+    mcp_server => 'mcp_server', agent => 'task_agent', task => 'server',
+    job => 'tool', output => 'tool', rule => 'automation');
 is_same [ keys %block ], [ keys %table ], 'each table has its block';
 for my $feature (sort keys %block) {
     for my $option (options($table{$feature})) {

@@ -32,7 +32,8 @@ my @mistakes = (
     [ "file $dir/sub;\n} #!", qr/sub" of "file" is not a file/ ],
     [ "file \$tool_arg_x;\n root $dir/none; #!",
         qr/none" of "root" cannot be used.*No such file/ ],
-    [ "file \$tool_arg_x;\n root $dir/a; #!", qr/a" of "root" is not a folder/ ],
+    [ "file \$tool_arg_x;\n root $dir/a; #!",
+        qr/a" of "root" is not a folder/ ],
     [ "file $dir/a;\n output image image/png;\n} #!", qr/output/ ],
 );
 

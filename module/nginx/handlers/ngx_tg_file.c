@@ -28,20 +28,19 @@ ngx_tg_file_require(ngx_conf_t *cf, const char *directive, ngx_str_t *path,
 
     if (ngx_file_info(path->data, &fi) == NGX_FILE_ERROR) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
-                           "\"%V\" of \"%s\" cannot be used", path,
-                           directive);
+                           "\"%V\" of \"%s\" cannot be used", path, directive);
         return NGX_ERROR;
     }
 
     if (is_folder ? !ngx_is_dir(&fi) : !ngx_is_file(&fi)) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" of \"%s\" is not a %s", path, directive,
-                           is_folder ? "folder" : "file");
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" of \"%s\" is not a %s",
+                           path, directive, is_folder ? "folder" : "file");
         return NGX_ERROR;
     }
 
-    return ngx_tg_conf_require_file(
-        cf, path, is_folder ? NGX_TG_ACCESS_TRAVERSE : NGX_TG_ACCESS_READ);
+    return ngx_tg_conf_require_file(cf, path,
+                                    is_folder ? NGX_TG_ACCESS_TRAVERSE
+                                              : NGX_TG_ACCESS_READ);
 }
 
 static char *
@@ -117,8 +116,7 @@ ngx_tg_file_set_root(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         file->root.data[--file->root.len] = '\0';
     }
 
-    return ngx_tg_conf_result(
-        ngx_tg_file_require(cf, "root", &file->root, 1));
+    return ngx_tg_conf_result(ngx_tg_file_require(cf, "root", &file->root, 1));
 }
 
 static const char *

@@ -191,18 +191,6 @@ tg_file_path_append_encoded(tg_buf_t *uri, tg_str_t path)
     tg_url_append_encoded(uri, path);
 }
 
-static int
-tg_file_path_parse_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int
 tg_file_path_decode(char *path, size_t *len)
 {
@@ -220,8 +208,8 @@ tg_file_path_decode(char *path, size_t *len)
             return TG_INVALID;
         }
 
-        high = tg_file_path_parse_digit(path[i + 1]);
-        low = tg_file_path_parse_digit(path[i + 2]);
+        high = tg_hex_value(path[i + 1]);
+        low = tg_hex_value(path[i + 2]);
         i += 2;
 
         if (high == -1 || low == -1) {

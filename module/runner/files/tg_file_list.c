@@ -33,6 +33,7 @@ tg_file_list_end(tg_file_list_t *list)
 
     free(list->paths);
     list->paths = NULL;
+    list->filter = NULL;
 
     if (list->root != -1) {
         (void) close(list->root);

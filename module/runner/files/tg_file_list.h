@@ -16,9 +16,6 @@
 /* Entries of folders that one step reads. */
 #define TG_FILE_LIST_STEP 500
 
-/* Files that one step describes. */
-#define TG_FILE_LIST_STATS 50
-
 typedef struct {
     const tg_file_filter_t *filter;
     tg_str_t after;  /* empty: from the beginning */

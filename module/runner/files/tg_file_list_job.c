@@ -1,14 +1,10 @@
-/* Writes a page of a folder's list as MCP resources, or as paths. */
+/* The job type `files`: lists folders in a thread. */
+#include "runner/files/tg_file_list_page.h"
 #include "runner/files/tg_files.h"
-
-#include "base/tg_utf8.h"
-#include "catalog/tg_mime_extension.h"
-#include "runner/files/tg_file_list.h"
 #include "runner/logging/tg_log.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Default timeout in ms. */
 #define TG_FILE_LIST_TIMEOUT 60000
@@ -16,132 +12,13 @@
 typedef struct {
     tg_thread_work_t work; /* must be first: the work is cast to its call */
     tg_job_t *job;
-    tg_file_filter_t filter;
     char *memory; /* owns the strings */
-    tg_str_t uri;
-    tg_str_t after;
-    tg_str_t prefix;
-    int has_prefix; /* the result is a text of paths */
-    size_t limit;
-    size_t max_output;
 
     /* Used by the threads until the work is done. */
     atomic_int is_stopped;
-    tg_file_list_t list;
-    int has_list; /* list->paths is complete */
-    size_t at;    /* index of the next path to write */
-    tg_buf_t items;
-    int is_full; /* more items would exceed max_output */
+    tg_file_list_page_t page;
     int rc;
 } tg_file_list_call_t;
-
-/* --- functions of the threads --- */
-
-static void
-tg_file_list_append_time(tg_buf_t *json, const struct timespec *at)
-{
-    char text[32];
-    struct tm parts;
-
-    if (gmtime_r(&at->tv_sec, &parts) != NULL
-        && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts) != 0)
-    {
-        tg_json_begin_member(json, "annotations");
-        tg_json_begin_object(json);
-        tg_json_add_cstr(json, "lastModified", text);
-        tg_buf_append_char(json, '}');
-    }
-}
-
-static void
-tg_file_list_append_resource(const tg_file_list_call_t *call, tg_buf_t *json,
-                             tg_str_t path, const struct stat *info)
-{
-    tg_buf_t text;
-    tg_str_t mime;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_str(&text, call->uri);
-    tg_file_path_append_encoded(&text, path);
-    tg_json_begin_object(json);
-    tg_json_add_string(json, "uri", tg_buf_view(&text));
-
-    /* A file's name may contain any bytes. */
-    json->failed |= tg_buf_has_failed(&text);
-    tg_buf_truncate(&text, 0);
-    tg_utf8_append_visible(&text, path, 1);
-    tg_json_add_string(json, "name", tg_buf_view(&text));
-    mime = tg_mime_type_from_name(path);
-
-    if (mime.data != NULL) {
-        tg_json_add_string(json, "mimeType", mime);
-    }
-
-    tg_json_add_uint(json, "size", (uint64_t) info->st_size);
-    tg_file_list_append_time(json, &info->st_mtim);
-    tg_buf_append_char(json, '}');
-    json->failed |= tg_buf_has_failed(&text);
-    tg_buf_deinit(&text);
-}
-
-/* Checks whether a path can be typed: text of one line. */
-static int
-tg_file_list_is_plain(tg_str_t path)
-{
-    size_t i;
-
-    for (i = 0; i < path.len; i++) {
-        if ((unsigned char) path.data[i] < ' ' || path.data[i] == 0x7f) {
-            return 0;
-        }
-    }
-
-    return tg_utf8_is_valid(path);
-}
-
-/* Writes the next item. Sets is_full if it does not fit. */
-static void
-tg_file_list_write_item(tg_file_list_call_t *call, tg_str_t path)
-{
-    struct stat info;
-    size_t len;
-
-    len = call->items.len;
-
-    if (call->has_prefix) {
-        if (tg_file_list_is_plain(path)) {
-            tg_buf_append_str(&call->items, path);
-            tg_buf_append_char(&call->items, '\n');
-        }
-    } else if (tg_file_list_stat(&call->list, path, &info) == 0) {
-        tg_json_begin_element(&call->items);
-        tg_file_list_append_resource(call, &call->items, path, &info);
-    }
-
-    /* The first item is always sent. */
-    if (call->items.len > call->max_output && len > 1) {
-        tg_buf_truncate(&call->items, len);
-        call->is_full = 1;
-    }
-}
-
-static int
-tg_file_list_write_items(tg_file_list_call_t *call)
-{
-    size_t i;
-
-    for (i = 0; i < TG_FILE_LIST_STATS && call->at < call->list.n; i++) {
-        tg_file_list_write_item(call, call->list.paths[call->at]);
-
-        if (call->is_full) {
-            return TG_OK;
-        }
-
-        call->at++;
-    }
-
-    return call->at == call->list.n ? TG_OK : TG_AGAIN;
-}
 
 static int
 tg_file_list_on_work(tg_thread_work_t *work)
@@ -154,66 +31,44 @@ tg_file_list_on_work(tg_thread_work_t *work)
         return 0;
     }
 
-    if (call->has_list) {
-        call->rc = tg_file_list_write_items(call);
-    } else {
-        call->rc = tg_file_list_step(&call->list);
-        call->has_list = call->rc == TG_OK;
-        call->rc = call->rc == TG_OK ? TG_AGAIN : call->rc;
-    }
+    call->rc = tg_file_list_page_step(&call->page);
 
     return call->rc == TG_AGAIN;
 }
 
 /* --- response --- */
 
-/* Writes `next`, the path of the page's last file, if there is another. */
+/* Reports folders that could not be listed; the list omits their files. */
 static void
-tg_file_list_append_next(const tg_file_list_call_t *call, tg_buf_t *json)
+tg_file_list_log_errors(const tg_file_list_call_t *call)
 {
-    tg_buf_t text;
+    const tg_file_list_folder_t *folder;
+    size_t i;
 
-    if (call->at == 0 || (!call->list.has_more && !call->is_full)) {
-        return;
+    for (i = 0; i < call->page.nfolders; i++) {
+        folder = &call->page.folders[i];
+
+        if (folder->err != 0) {
+            tg_log(TG_LOG_ERROR, "%s: cannot list the files of %s: %s",
+                   call->job->params.tool, folder->filter.root,
+                   folder->err == E2BIG ? "there are too many"
+                                        : strerror(folder->err));
+        }
     }
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_file_path_append_encoded(&text, call->list.paths[call->at - 1]);
-    tg_json_add_string(json, "next", tg_buf_view(&text));
-    json->failed |= tg_buf_has_failed(&text);
-    tg_buf_deinit(&text);
 }
 
 static tg_outcome_t
-tg_file_list_make_outcome(tg_file_list_call_t *call, tg_buf_t *text)
+tg_file_list_make_outcome(const tg_file_list_call_t *call, tg_buf_t *text)
 {
-    tg_str_t root;
-
-    root = tg_str_from_cstr(call->filter.root);
-
-    if (call->rc == TG_INVALID) {
-        return tg_files_make_failure(call->job, call->list.err, root.data,
-                                     TG_FAILURE_PROGRAM, text);
+    if (call->page.is_text) {
+        return tg_outcome_make_text(tg_buf_view(&call->page.items));
     }
 
-    if (call->rc == TG_LIMIT) {
-        tg_log(TG_LOG_ERROR, "%s: %s has more than %d files and folders",
-               call->job->params.tool, root.data, TG_FILE_LIST_SCAN_MAX);
-        tg_buf_printf(text, "%s: the folder has too many files.",
-                      call->job->params.tool);
-        return tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
-                                           tg_buf_view(text));
-    }
-
-    if (call->has_prefix) {
-        return tg_outcome_make_text(tg_buf_view(&call->items));
-    }
-
-    (void) tg_buf_reserve(text, call->items.len + 256);
+    (void) tg_buf_reserve(text, call->page.items.len + 256);
     tg_buf_append_cstr(text, "{\"resources\":[");
-    tg_buf_append_str(text, tg_buf_view(&call->items));
+    tg_buf_append_str(text, tg_buf_view(&call->page.items));
     tg_buf_append_char(text, ']');
-    tg_file_list_append_next(call, text);
+    tg_file_list_page_append_next(&call->page, text);
     tg_buf_append_char(text, '}');
 
     return tg_outcome_make(TG_OUTCOME_JSON, tg_buf_view(text));
@@ -230,9 +85,10 @@ tg_file_list_respond(tg_file_list_call_t *call)
     tg_buf_init(&json, tg_alloc_libc());
     stats = tg_job_get_run_stats(call->job);
     outcome = tg_file_list_make_outcome(call, &text);
+    tg_file_list_log_errors(call);
 
-    if (call->rc == TG_NOMEM || tg_buf_has_failed(&call->items)
-        || tg_buf_has_failed(&text))
+    if (call->rc == TG_NOMEM || tg_buf_has_failed(&call->page.items)
+        || tg_buf_has_failed(&call->page.last) || tg_buf_has_failed(&text))
     {
         outcome = tg_outcome_make_failure(TG_FAILURE_INTERNAL,
                                           TG_RUNNER_NO_MEMORY);
@@ -262,17 +118,24 @@ tg_file_list_on_done(tg_thread_work_t *work)
     tg_job_unref_handle(job);
 }
 
-/* --- functions of the job type --- */
+/* --- params --- */
 
 static void
 tg_file_list_free(tg_job_t *job)
 {
     tg_file_list_call_t *call;
+    size_t i;
 
     call = job->work;
-    tg_file_list_end(&call->list);
-    tg_file_filter_free(&call->filter);
-    tg_buf_deinit(&call->items);
+    tg_file_list_end(&call->page.list);
+
+    for (i = 0; i < call->page.nfolders; i++) {
+        tg_file_filter_free(&call->page.folders[i].filter);
+    }
+
+    tg_buf_deinit(&call->page.items);
+    tg_buf_deinit(&call->page.last);
+    free(call->page.folders);
     free(call->memory);
     free(call);
 }
@@ -292,37 +155,126 @@ tg_file_list_copy(char **at, tg_str_t raw)
     return text;
 }
 
-/* Copies the strings. The codes of tg_job_params_read(). */
+/* Reads `folders`. The codes of tg_job_params_read(). */
 static int
-tg_file_list_copy_params(tg_file_list_call_t *call,
-                         const tg_file_list_spec_t *spec, const char **why)
+tg_file_list_read_folders(tg_file_list_call_t *call, tg_str_t raw, char **at,
+                          const char **why)
 {
-    char *at;
+    tg_file_list_folder_spec_t spec;
+    tg_file_list_folder_t *folder;
+    tg_json_cursor_t json;
+    tg_str_t value;
+    int rc;
 
-    call->memory = malloc(spec->uri.len + spec->after.len + spec->prefix.len
-                          + 3);
+    call->page.folders = calloc(TG_FILE_LIST_FOLDERS_MAX, sizeof(*folder));
+
+    if (call->page.folders == NULL) {
+        return TG_NOMEM;
+    }
+
+    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &value);) {
+        folder = &call->page.folders[call->page.nfolders];
+        memset(&spec, 0, sizeof(spec));
+        *why = "folders must be an array of 1 to 64 objects";
+
+        if (call->page.nfolders == TG_FILE_LIST_FOLDERS_MAX
+            || tg_json_read_fields(tg_file_list_folder_fields, value, &spec,
+                                   why)
+                   != TG_OK)
+        {
+            return TG_INVALID;
+        }
+
+        rc = tg_file_filter_read(&folder->filter, &spec.folder, why);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        call->page.nfolders++;
+        folder->uri = tg_file_list_copy(at, spec.uri);
+        folder->max = (size_t) spec.max;
+        *why = "root is missing";
+
+        if (folder->filter.root == NULL) {
+            return TG_INVALID;
+        }
+    }
+
+    *why = "folders must be an array of 1 to 64 objects";
+
+    return call->page.nfolders != 0 ? TG_OK : TG_INVALID;
+}
+
+/* Reads a number and the dot after it. Returns 0 if there is none. */
+static int
+tg_file_list_read_number(tg_str_t *text, size_t *number)
+{
+    size_t i;
+
+    for (i = 0, *number = 0; i < text->len && i < 9 && text->data[i] != '.';
+         i++) {
+        if (!tg_is_digit(text->data[i])) {
+            return 0;
+        }
+
+        *number = *number * 10 + (size_t) (text->data[i] - '0');
+    }
+
+    if (i == 0 || i == text->len || text->data[i] != '.') {
+        return 0;
+    }
+
+    *text = tg_str_skip(*text, i + 1);
+
+    return 1;
+}
+
+/* Reads FOLDER.NUMBER.PATH, which is in memory that can be written. */
+static int
+tg_file_list_read_cursor(tg_file_list_page_t *page, tg_str_t cursor)
+{
+    if (!tg_file_list_read_number(&cursor, &page->folder)
+        || !tg_file_list_read_number(&cursor, &page->nlisted)
+        || page->folder > page->nfolders
+        || tg_file_path_decode((char *) cursor.data, &cursor.len) != TG_OK)
+    {
+        return TG_LIMIT;
+    }
+
+    page->after = cursor;
+
+    return TG_OK;
+}
+
+static int
+tg_file_list_read_strings(tg_file_list_call_t *call,
+                          const tg_file_list_spec_t *spec, const char **why)
+{
+    tg_str_t cursor;
+    char *at;
+    int rc;
+
+    call->memory = malloc(spec->folders.len + spec->cursor.len
+                          + spec->prefix.len + 1);
 
     if (call->memory == NULL) {
         return TG_NOMEM;
     }
 
     at = call->memory;
-    call->uri = tg_file_list_copy(&at, spec->uri);
-    call->prefix = tg_file_list_copy(&at, spec->prefix);
-    call->has_prefix = spec->prefix.data != NULL;
-    call->after = tg_file_list_copy(&at, spec->after);
-    *why = "after must be a percent-encoded path";
+    call->page.prefix = tg_file_list_copy(&at, spec->prefix);
+    call->page.is_text = spec->prefix.data != NULL;
+    rc = tg_file_list_read_folders(call, spec->folders, &at, why);
 
-    if (spec->after.data != NULL
-        && tg_file_path_decode((char *) call->after.data, &call->after.len)
-               != TG_OK)
-    {
-        return TG_INVALID;
+    if (rc != TG_OK || spec->cursor.data == NULL) {
+        return rc;
     }
 
-    *why = "root is missing";
+    cursor = tg_file_list_copy(&at, spec->cursor);
+    *why = "has a cursor that is not from this list";
 
-    return call->filter.root != NULL ? TG_OK : TG_INVALID;
+    return tg_file_list_read_cursor(&call->page, cursor);
 }
 
 static int
@@ -346,16 +298,14 @@ tg_file_list_read(tg_job_t *job, const tg_str_t *values, const char **why)
     }
 
     call->job = job;
-    call->limit = (size_t) spec.limit;
-    call->max_output = (size_t) spec.max_output;
-    tg_buf_init(&call->items, tg_alloc_libc());
-    tg_file_list_begin(&call->list, &call->filter, TG_STR(""), TG_STR(""), 1);
+    call->page.limit = (size_t) spec.limit;
+    call->page.max_output = (size_t) spec.max_output;
+    call->page.after = TG_STR("");
+    call->page.list.root = -1;
+    tg_buf_init(&call->page.items, tg_alloc_libc());
+    tg_buf_init(&call->page.last, tg_alloc_libc());
     job->work = call;
-    rc = tg_file_filter_read(&call->filter, &spec.folder, why);
-
-    if (rc == TG_OK) {
-        rc = tg_file_list_copy_params(call, &spec, why);
-    }
+    rc = tg_file_list_read_strings(call, &spec, why);
 
     if (rc != TG_OK) {
         tg_file_list_free(job);
@@ -365,14 +315,14 @@ tg_file_list_read(tg_job_t *job, const tg_str_t *values, const char **why)
     return rc;
 }
 
+/* --- functions of the job type --- */
+
 static int
 tg_file_list_start(tg_job_t *job)
 {
     tg_file_list_call_t *call;
 
     call = job->work;
-    tg_file_list_begin(&call->list, &call->filter, call->after, call->prefix,
-                       call->limit);
     call->work.run = tg_file_list_on_work;
     call->work.done = tg_file_list_on_done;
     atomic_init(&call->is_stopped, 0);

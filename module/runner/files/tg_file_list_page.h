@@ -1,0 +1,46 @@
+/* One page of the list of several folders, made in a thread in steps. */
+#ifndef TG_FILE_LIST_PAGE_H
+#define TG_FILE_LIST_PAGE_H
+
+#include "runner/files/tg_file_list.h"
+
+/* Files that one step describes. */
+#define TG_FILE_LIST_STATS 50
+
+typedef struct {
+    tg_file_filter_t filter;
+    tg_str_t uri; /* what the URIs of the files begin with */
+    size_t max;   /* maximum number of its files in the whole list */
+    int err;      /* errno, if the folder cannot be listed; or 0 */
+} tg_file_list_folder_t;
+
+typedef struct {
+    tg_file_list_folder_t *folders;
+    size_t nfolders;
+    tg_str_t prefix;
+    int is_text; /* the items are paths, one a line */
+    size_t limit;
+    size_t max_output;
+
+    /* Position in the list: the cursor, and then the end of the page. */
+    size_t folder;
+    size_t nlisted; /* files of this folder that were listed before */
+    tg_str_t after; /* path after which this folder's part begins */
+
+    tg_file_list_t list;
+    int has_list;  /* list->paths is complete */
+    size_t at;     /* index of the next path to write */
+    size_t n;      /* files on the page */
+    int has_more;  /* another page follows */
+    tg_buf_t last; /* path of the last file */
+    tg_buf_t items;
+} tg_file_list_page_t;
+
+/* Works on the page. TG_AGAIN: call again; TG_OK: complete; TG_NOMEM. */
+int tg_file_list_page_step(tg_file_list_page_t *page);
+
+/* Appends the cursor of the next page, if there is one. */
+void tg_file_list_page_append_next(const tg_file_list_page_t *page,
+                                   tg_buf_t *json);
+
+#endif
