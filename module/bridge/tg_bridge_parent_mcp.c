@@ -146,7 +146,8 @@ tg_bridge_list_handle_request(tg_bridge_t *bridge, const tg_request_t *request)
     }
 
     if (request->cursor.data == NULL) {
-        bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
+        bridge->sent_list_digest = tg_catalog_digest(bridge->tools,
+                                                     TG_ENTRY_TOOL);
     }
 
     return TG_END;
@@ -188,14 +189,14 @@ tg_bridge_list_notify_changed(tg_bridge_t *bridge)
     uint64_t digest;
     int has_changed;
 
-    digest = tg_catalog_digest(bridge->tools);
+    digest = tg_catalog_digest(bridge->tools, TG_ENTRY_TOOL);
     has_changed = bridge->sent_list_digest != digest
                   && (bridge->sent_list_digest != 0
                       || bridge->has_agent_listed);
     bridge->sent_list_digest = digest;
 
     if (has_changed) {
-        tg_peer_notify_list_changed(&bridge->peer);
+        tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_TOOL);
     }
 }
 
@@ -282,7 +283,7 @@ tg_bridge_mcp_on_event(tg_bridge_t *bridge, tg_mcp_event_t event)
     case TG_MCP_EVENT_LIST_CHANGED:
         /* A runner's agent fetches the list itself: notify it at once. */
         if (bridge->parent.caller.dialect->has_implicit_list_changed) {
-            tg_peer_notify_list_changed(&bridge->peer);
+            tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_TOOL);
         }
 
         break;

@@ -557,11 +557,13 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
 
         } else if (request->fetch_number <= bridge->mcp.fetch_number) {
             if (request->cursor.data == NULL) {
-                bridge->sent_list_digest = tg_catalog_digest(bridge->tools);
+                bridge->sent_list_digest = tg_catalog_digest(bridge->tools,
+                                                             TG_ENTRY_TOOL);
             }
 
             /* The response uses the cursor: free it afterwards. */
-            tg_call_respond_list(request->call, request->cursor);
+            tg_call_respond_list(
+                request->call, &(tg_list_page_t){ .cursor = request->cursor });
             tg_bridge_request_free(request);
         }
     }

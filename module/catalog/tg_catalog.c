@@ -1,43 +1,26 @@
-/* The catalog of tools and methods: names, listings, pages and digests. */
-#include "catalog/tg_catalog.h"
+/* The catalog: names, rendered listings, and digests of all kinds. */
+#include "catalog/tg_catalog_impl.h"
 
 #include "catalog/tg_catalog_entry.h"
-#include "catalog/tg_tool_repair.h"
-
-#include <inttypes.h>
 
 #define TG_CATALOG_SLOTS_MIN 16
-
-struct tg_catalog_s {
-    const tg_alloc_t *alloc;
-    size_t nrefs;
-    void *memory;
-    void (*release)(void *memory); /* NULL: memory is freed */
-    tg_catalog_entry_t **entries;  /* in the order of addition */
-    size_t n;
-    size_t cap;
-    /* hash table with open addressing; a power of two, at most half full */
-    tg_catalog_entry_t **slots;
-    size_t nslots;
-    tg_buf_t listings;
-    tg_buf_t legacy; /* legacy listings that differ from listings */
-    size_t nsealed;  /* number of entries whose listings are rendered */
-    uint64_t digest;
-    uint64_t seed;
-    void *cache; /* see tg_catalog_get_cache() */
-};
 
 tg_catalog_t *
 tg_catalog_new(const tg_alloc_t *alloc)
 {
     tg_catalog_t *catalog;
+    size_t i;
 
     catalog = tg_calloc(alloc, sizeof(*catalog));
 
     if (catalog != NULL) {
         catalog->alloc = alloc;
         catalog->nrefs = 1;
-        catalog->digest = TG_HASH_INIT;
+
+        for (i = 0; i < TG_ENTRY_KINDS; i++) {
+            catalog->digests[i] = TG_HASH_INIT;
+        }
+
         tg_buf_init(&catalog->listings, alloc);
         tg_buf_init(&catalog->legacy, alloc);
     }
@@ -172,6 +155,13 @@ tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
     return TG_OK;
 }
 
+/* Returns the kind of the list to which an entry contributes. */
+static tg_catalog_entry_type_t
+tg_catalog_get_list_kind(const tg_catalog_entry_t *entry)
+{
+    return entry->is_unlisted ? TG_ENTRY_RESOURCE : entry->kind;
+}
+
 static uint64_t
 tg_catalog_mix_digest(uint64_t hash, const tg_catalog_entry_t *entry)
 {
@@ -254,6 +244,7 @@ int
 tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes)
 {
     tg_catalog_entry_t *entry;
+    uint64_t *digest;
     size_t done;
 
     for (done = 0; catalog->nsealed < catalog->n; catalog->nsealed++) {
@@ -264,7 +255,7 @@ tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes)
         entry = catalog->entries[catalog->nsealed];
         done += sizeof(*entry);
 
-        if (entry->kind != TG_ENTRY_TOOL) {
+        if (!tg_catalog_is_listed_kind(entry->kind)) {
             tg_catalog_entry_set_digest(entry);
             continue;
         }
@@ -277,7 +268,8 @@ tg_catalog_seal_step(tg_catalog_t *catalog, size_t bytes)
             done += entry->listing.len;
         }
 
-        catalog->digest = tg_catalog_mix_digest(catalog->digest, entry);
+        digest = &catalog->digests[tg_catalog_get_list_kind(entry)];
+        *digest = tg_catalog_mix_digest(*digest, entry);
     }
 
     tg_catalog_set_addresses(catalog);
@@ -348,218 +340,72 @@ tg_catalog_find_escaped(const tg_catalog_t *catalog,
     return tg_catalog_find(catalog, kind, name);
 }
 
-uint64_t
-tg_catalog_digest(const tg_catalog_t *catalog)
-{
-    return catalog != NULL ? catalog->digest : 0;
-}
-
-uint64_t
-tg_catalog_digest_visible(const tg_catalog_t *catalog,
-                          tg_catalog_is_visible_pt visible, void *ctx)
+const tg_catalog_entry_t *
+tg_catalog_find_uri(const tg_catalog_t *catalog, tg_str_t uri,
+                    tg_buf_t *arguments)
 {
     const tg_catalog_entry_t *entry;
-    uint64_t hash;
-    size_t i;
 
-    hash = TG_HASH_INIT;
+    entry = tg_catalog_find(catalog, TG_ENTRY_RESOURCE, uri);
 
-    for (i = 0; i < catalog->n; i++) {
-        entry = catalog->entries[i];
-
-        if (entry->kind == TG_ENTRY_TOOL
-            && (visible == NULL || visible(ctx, entry))) {
-            hash = tg_catalog_mix_digest(hash, entry);
-        }
+    if (entry != NULL) {
+        tg_buf_append_cstr(arguments, "{}");
     }
 
-    return hash;
-}
-
-/* Writes a cursor: the next entry's index and the digest in hexadecimal. */
-static void
-tg_cursor_write(const tg_catalog_t *catalog, tg_buf_t *out, size_t index)
-{
-    tg_buf_printf(out, "%zu.%016" PRIx64, index, catalog->digest);
-}
-
-static int
-tg_cursor_parse(const tg_catalog_t *catalog, tg_str_t cursor, size_t *index)
-{
-    char text[48], digest[48];
-    tg_buf_t expected;
-    tg_str_t body;
-    size_t i, n;
-
-    *index = 0;
-
-    if (cursor.data == NULL) {
-        return TG_OK;
-    }
-
-    if (tg_json_type(cursor) != TG_JSON_STRING) {
-        return TG_INVALID;
-    }
-
-    body = tg_json_string_body(cursor);
-
-    if (body.len == 0 || body.len > sizeof(text)) {
-        return TG_INVALID;
-    }
-
-    n = tg_json_unescape(text, body);
-
-    for (i = 0; i < n && text[i] >= '0' && text[i] <= '9' && i < 12; i++) {
-        *index = *index * 10 + (size_t) (text[i] - '0');
-    }
-
-    /* A valid cursor has exactly this form. */
-    expected = tg_buf_make_fixed(digest, sizeof(digest));
-    tg_cursor_write(catalog, &expected, *index);
-
-    return *index != 0 && *index < catalog->n && n == expected.len
-                   && memcmp(text, digest, n) == 0
-               ? TG_OK
-               : TG_INVALID;
-}
-
-/* Appends tools from index i on, about limit bytes. Returns the next index. */
-static size_t
-tg_catalog_write_tools(const tg_catalog_t *catalog, size_t i, size_t limit,
-                       int is_legacy, tg_catalog_is_visible_pt visible,
-                       void *ctx, tg_buf_t *out)
-{
-    const tg_catalog_entry_t *entry;
-    tg_str_t listing;
-    size_t start;
-
-    tg_buf_append_cstr(out, "\"tools\":[");
-    start = out->len;
-
-    for (/* void */; i < catalog->n; i++) {
-        entry = catalog->entries[i];
-
-        if (entry->kind != TG_ENTRY_TOOL
-            || (visible != NULL && !visible(ctx, entry))) {
-            continue;
-        }
-
-        listing = is_legacy && entry->legacy.data != NULL ? entry->legacy
-                                                          : entry->listing;
-
-        if (out->len != start) {
-            if (out->len - start + listing.len > limit) {
-                break;
-            }
-
-            tg_buf_append_char(out, ',');
-        }
-
-        tg_buf_append_str(out, listing);
-    }
-
-    tg_buf_append_char(out, ']');
-
-    return i;
-}
-
-static int
-tg_catalog_write_page(const tg_catalog_t *catalog, tg_str_t cursor,
-                      int is_legacy, tg_catalog_is_visible_pt visible,
-                      void *ctx, tg_buf_t *out)
-{
-    size_t i;
-
-    if (tg_cursor_parse(catalog, cursor, &i) != TG_OK) {
-        return TG_INVALID;
-    }
-
-    i = tg_catalog_write_tools(catalog, i, TG_LIST_PAGE_SIZE, is_legacy,
-                               visible, ctx, out);
-
-    if (i < catalog->n) {
-        tg_buf_append_cstr(out, ",\"nextCursor\":\"");
-        tg_cursor_write(catalog, out, i);
-        tg_buf_append_char(out, '"');
-    }
-
-    return TG_OK;
-}
-
-int
-tg_catalog_write_list(const tg_catalog_t *catalog, tg_str_t cursor,
-                      tg_catalog_is_visible_pt visible, void *ctx,
-                      tg_buf_t *out)
-{
-    return tg_catalog_write_page(catalog, cursor, 0, visible, ctx, out);
-}
-
-int
-tg_catalog_write_legacy_list(const tg_catalog_t *catalog, tg_str_t cursor,
-                             tg_catalog_is_visible_pt visible, void *ctx,
-                             tg_buf_t *out)
-{
-    return tg_catalog_write_page(catalog, cursor, 1, visible, ctx, out);
+    return entry;
 }
 
 void
-tg_catalog_write_whole_list(const tg_catalog_t *catalog,
-                            tg_catalog_is_visible_pt visible, void *ctx,
-                            tg_buf_t *out)
+tg_completion_write_key(tg_buf_t *key, tg_catalog_entry_type_t kind,
+                        tg_str_t name, tg_str_t argument)
 {
-    (void) tg_catalog_write_tools(catalog, 0, SIZE_MAX, 1, visible, ctx, out);
+    tg_buf_append_char(key, kind == TG_ENTRY_PROMPT ? 'p' : 't');
+    tg_buf_append_str(key, name);
+    tg_buf_append_char(key, '\0');
+    tg_buf_append_str(key, argument);
 }
 
-static void
-tg_catalog_entry_write_ipc_schema(tg_buf_t *out,
-                                  const tg_catalog_entry_t *entry)
+uint64_t
+tg_catalog_digest(const tg_catalog_t *catalog, tg_catalog_entry_type_t kind)
 {
-    tg_buf_append_char(out, '{');
-    tg_json_add_string(out, "name", entry->name);
-    tg_json_add_string(out, "description", entry->description);
-    tg_json_begin_member(out, "input_schema");
-    tg_json_write_compact(out, entry->input_schema.data != NULL
-                                   ? entry->input_schema
-                                   : TG_STR(TG_TOOL_NO_ARGUMENTS));
-    tg_buf_append_char(out, '}');
+    return catalog != NULL ? catalog->digests[kind] : 0;
 }
 
-void
-tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
-                             tg_catalog_is_visible_pt visible, void *ctx,
-                             tg_buf_t *out)
+tg_catalog_view_t
+tg_catalog_get_view(const tg_catalog_t *catalog,
+                    tg_catalog_is_visible_pt visible, void *ctx)
 {
     const tg_catalog_entry_t *entry;
-    size_t i, n;
+    tg_catalog_view_t view;
+    uint64_t *hash;
+    size_t i;
 
-    tg_buf_append_char(out, '[');
-    n = 0;
+    for (i = 0; i < TG_ENTRY_KINDS; i++) {
+        view.kinds[i] = TG_HASH_INIT;
+    }
 
     for (i = 0; i < catalog->n; i++) {
         entry = catalog->entries[i];
 
-        if (entry->kind == TG_ENTRY_TOOL
-            && (visible == NULL || visible(ctx, entry))) {
-            tg_buf_append_cstr(out, n++ == 0 ? "\n" : ",\n");
-            tg_catalog_entry_write_ipc_schema(out, entry);
+        if (tg_catalog_is_listed_kind(entry->kind)
+            && (visible == NULL || visible(ctx, entry)))
+        {
+            hash = &view.kinds[tg_catalog_get_list_kind(entry)];
+            *hash = tg_catalog_mix_digest(*hash, entry);
         }
     }
 
-    tg_buf_append_cstr(out, "\n]\n");
+    return view;
 }
 
-size_t
-tg_catalog_list_size(const tg_catalog_t *catalog)
+unsigned
+tg_catalog_view_compare(const tg_catalog_view_t *a, const tg_catalog_view_t *b)
 {
-    size_t i, size;
+    unsigned kind, changes;
 
-    size = 0;
-
-    for (i = 0; i < catalog->n; i++) {
-        if (catalog->entries[i]->kind == TG_ENTRY_TOOL) {
-            size += catalog->entries[i]->listing.len + 1;
-        }
+    for (kind = 0, changes = 0; kind < TG_ENTRY_KINDS; kind++) {
+        changes |= a->kinds[kind] != b->kinds[kind] ? 1U << kind : 0;
     }
 
-    return size;
+    return changes;
 }

@@ -1,14 +1,17 @@
 /*
- * The catalog: the tools and methods that a server offers. It is built once,
- * then sealed and read-only. It has the rendered listing of each tool, a hash
- * table of the names, and a digest of all that clients can see. Catalogs are
- * reference-counted; each peer holds a reference.
+ * The catalog: the tools, methods, prompts, resources and resource templates
+ * that a server offers. It is built once, then sealed and read-only. It has the
+ * rendered listing of each entry, a hash table of the names, and a digest per
+ * kind of all that clients can see. Catalogs are reference-counted; each peer
+ * holds a reference.
  */
 #ifndef TG_CATALOG_H
 #define TG_CATALOG_H
 
 #include "base/tg_json.h"
 
+/* Maximum length of a resource's URI or of a template, in bytes. */
+#define TG_URI_MAX 2048
 /* Maximum length of a name (MCP 2025-11-25, "Tool Names"). */
 #define TG_NAME_MAX 128
 /* Maximum length of a name that common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
@@ -25,23 +28,48 @@ typedef enum {
     TG_OUTPUT_RESULT
 } tg_output_type_t;
 
+typedef struct tg_uri_template_s tg_uri_template_t;
+
 typedef enum {
     TG_ENTRY_TOOL,
-    TG_ENTRY_METHOD
+    TG_ENTRY_METHOD,
+    TG_ENTRY_PROMPT,
+    TG_ENTRY_RESOURCE,
+    TG_ENTRY_TEMPLATE,   /* a resource template */
+    TG_ENTRY_COMPLETION, /* suggestions for an argument; never listed */
+    TG_ENTRY_KINDS
 } tg_catalog_entry_type_t;
 
-/* A tool or method. It borrows its slices; the JSON values must be valid. */
+/* An entry of any kind. It borrows its slices; JSON values must be valid. */
 typedef struct {
     tg_catalog_entry_type_t kind;
     tg_output_type_t output;
+    /*
+     * Key of the entry, in plain text: the name of a tool, method or prompt,
+     * the URI of a resource, the text of a template, or the key of a completion
+     * (tg_completion_write_key()).
+     */
     tg_str_t name;
+    tg_str_t label;       /* MCP's name of a resource or template, plain text */
     tg_str_t title;       /* plain text or absent */
     tg_str_t description; /* plain text or absent */
+    tg_str_t mime;        /* MIME type of a resource, or absent */
     tg_str_t annotations; /* raw JSON object or absent */
+    tg_str_t arguments;   /* raw array of a prompt's arguments, or absent */
+    tg_str_t icons;       /* raw array or absent */
     tg_str_t meta;        /* raw `_meta` object or absent */
     tg_str_t input_schema;
     tg_str_t output_schema;
+    const tg_uri_template_t *uri_template; /* of a TG_ENTRY_TEMPLATE */
     void *host; /* handler of the entry; private to the host */
+
+    /* for how long clients may cache what is read, in ms (MCP "ttlMs") */
+    int64_t ttl_ms;
+    unsigned is_public:1; /* users may share what is read ("cacheScope") */
+    /* the entry's own handler answers completion requests about it */
+    unsigned has_completions:1;
+    /* a template for resources that the host lists; no list shows it itself */
+    unsigned is_unlisted:1;
 
     /* 1: omit outputSchema for legacy clients; see tg_tool_repair_t */
     int is_modern;
@@ -49,7 +77,7 @@ typedef struct {
     size_t index; /* position in the catalog; set by tg_catalog_add() */
 
     /* If digest is set before tg_catalog_seal(), the rest is, too. */
-    tg_str_t listing; /* listing of a tool, an element of `tools` */
+    tg_str_t listing; /* listing of the entry, an element of its list */
     /* listing for the legacy era, or absent if equal to listing */
     tg_str_t legacy;
     uint64_t digest;        /* hash of listing; 0: not rendered yet */
@@ -108,30 +136,78 @@ const tg_catalog_entry_t *tg_catalog_find(const tg_catalog_t *catalog,
                                           tg_catalog_entry_type_t kind,
                                           tg_str_t name);
 
-/* Returns a hash of the tool listings in their order, 0 for NULL. */
-uint64_t tg_catalog_digest(const tg_catalog_t *catalog);
+/*
+ * Finds the entry that answers a read of a URI, in plain text: the resource
+ * with this URI, else the first template that matches it. The match decides
+ * even if the client may not see the entry. Appends the values of a template's
+ * variables to *arguments as a raw object. NULL: there is none, or no memory
+ * (arguments has failed).
+ */
+const tg_catalog_entry_t *tg_catalog_find_uri(const tg_catalog_t *catalog,
+                                              tg_str_t uri,
+                                              tg_buf_t *arguments);
+
+/*
+ * Appends the key of a completion: kind of the prompt or template, its name,
+ * and the name of its argument, all in plain text.
+ */
+void tg_completion_write_key(tg_buf_t *key, tg_catalog_entry_type_t kind,
+                             tg_str_t name, tg_str_t argument);
+
+/* Checks whether clients can list entries of this kind. */
+static inline int
+tg_catalog_is_listed_kind(tg_catalog_entry_type_t kind)
+{
+    return kind != TG_ENTRY_METHOD && kind != TG_ENTRY_COMPLETION;
+}
+
+/*
+ * Returns a hash of the listings of one kind in their order, 0 for a NULL
+ * catalog.
+ */
+uint64_t tg_catalog_digest(const tg_catalog_t *catalog,
+                           tg_catalog_entry_type_t kind);
 
 /* Decides whether a client sees an entry, by the rule for calling it. */
 typedef int (*tg_catalog_is_visible_pt)(void *ctx,
                                         const tg_catalog_entry_t *entry);
 
-/* Hashes the tools that one client sees. visible may be NULL. */
-uint64_t tg_catalog_digest_visible(const tg_catalog_t *catalog,
-                                   tg_catalog_is_visible_pt visible, void *ctx);
+/* Hashes of the entries of each kind. */
+typedef struct {
+    uint64_t kinds[TG_ENTRY_KINDS];
+} tg_catalog_view_t;
+
+/* Hashes the entries that one client sees. visible may be NULL. */
+tg_catalog_view_t tg_catalog_get_view(const tg_catalog_t *catalog,
+                                      tg_catalog_is_visible_pt visible,
+                                      void *ctx);
+
+/* Returns the bit `1 << kind` of each kind whose entries differ. */
+unsigned tg_catalog_view_compare(const tg_catalog_view_t *a,
+                                 const tg_catalog_view_t *b);
+
+/* A page of a list. All slices are raw or absent. */
+typedef struct {
+    tg_catalog_entry_type_t kind;
+    int is_legacy; /* for clients of MCP's legacy era */
+    tg_str_t cursor;
+
+    /* Further elements, which the host lists itself, after the catalog's. */
+    int is_after_catalog; /* the page has only such elements */
+    tg_str_t more;        /* the elements, separated by commas */
+    tg_str_t next_cursor; /* string for the page after `more`, or absent */
+} tg_list_page_t;
 
 /*
- * Appends `"tools":[…]` and, if more pages follow, `,"nextCursor":"…"`. cursor
- * is raw, or absent; visible may be NULL. TG_INVALID: the cursor is not from
- * this catalog.
+ * Appends `"tools":[…]`, or the member of another kind, and, if more pages
+ * follow, `,"nextCursor":"…"`. `more` is appended to the page that has the last
+ * entry of the catalog. visible may be NULL. TG_INVALID: the cursor is not from
+ * this list.
  */
-int tg_catalog_write_list(const tg_catalog_t *catalog, tg_str_t cursor,
+int tg_catalog_write_list(const tg_catalog_t *catalog,
+                          const tg_list_page_t *page,
                           tg_catalog_is_visible_pt visible, void *ctx,
                           tg_buf_t *out);
-
-/* Appends a page for clients of MCP's legacy era. */
-int tg_catalog_write_legacy_list(const tg_catalog_t *catalog, tg_str_t cursor,
-                                 tg_catalog_is_visible_pt visible, void *ctx,
-                                 tg_buf_t *out);
 
 /* Appends all tools for clients of the legacy era on one page of any length. */
 void tg_catalog_write_whole_list(const tg_catalog_t *catalog,

@@ -1,4 +1,4 @@
-/* Renders the listing of one tool (MCP "Tool"). */
+/* Renders the listing of one entry, as MCP defines it for each kind. */
 #include "catalog/tg_catalog_entry.h"
 
 #include "catalog/tg_tool_repair.h"
@@ -32,6 +32,23 @@ tg_catalog_entry_write_legacy(tg_buf_t *buf, tg_str_t listing)
     tg_buf_append_char(buf, '}');
 }
 
+static void
+tg_catalog_entry_write_name(tg_buf_t *buf, const tg_catalog_entry_t *entry)
+{
+    switch (entry->kind) {
+    case TG_ENTRY_RESOURCE:
+        tg_json_add_string(buf, "uri", entry->name);
+        tg_json_add_string(buf, "name", entry->label);
+        break;
+    case TG_ENTRY_TEMPLATE:
+        tg_json_add_string(buf, "uriTemplate", entry->name);
+        tg_json_add_string(buf, "name", entry->label);
+        break;
+    default:
+        tg_json_add_string(buf, "name", entry->name);
+    }
+}
+
 void
 tg_catalog_entry_write_json(tg_buf_t *buf, const tg_catalog_entry_t *entry)
 {
@@ -41,17 +58,23 @@ tg_catalog_entry_write_json(tg_buf_t *buf, const tg_catalog_entry_t *entry)
     }
 
     tg_buf_append_char(buf, '{');
-    tg_json_add_string(buf, "name", entry->name);
+    tg_catalog_entry_write_name(buf, entry);
     tg_json_add_optional(buf, "title", entry->title);
     tg_json_add_optional(buf, "description", entry->description);
-    tg_catalog_entry_write_schema(buf, "inputSchema", entry->input_schema);
+    tg_json_add_optional(buf, "mimeType", entry->mime);
 
-    if (entry->output_schema.data != NULL) {
+    if (entry->kind == TG_ENTRY_TOOL) {
+        tg_catalog_entry_write_schema(buf, "inputSchema", entry->input_schema);
+    }
+
+    if (entry->kind == TG_ENTRY_TOOL && entry->output_schema.data != NULL) {
         tg_catalog_entry_write_schema(buf, "outputSchema",
                                       entry->output_schema);
     }
 
+    tg_json_add_compact(buf, "arguments", entry->arguments);
     tg_json_add_compact(buf, "annotations", entry->annotations);
+    tg_json_add_compact(buf, "icons", entry->icons);
     tg_json_add_compact(buf, "_meta", entry->meta);
     tg_buf_append_char(buf, '}');
 }

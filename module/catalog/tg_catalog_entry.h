@@ -1,4 +1,4 @@
-/* The listing of one tool for clients (MCP "Tool"). */
+/* The listing of one entry for clients. */
 #ifndef TG_CATALOG_ENTRY_H
 #define TG_CATALOG_ENTRY_H
 

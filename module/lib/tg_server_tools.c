@@ -15,7 +15,7 @@ tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
         return;
     }
 
-    before = tg_catalog_digest(runtime->catalog);
+    before = tg_catalog_digest(runtime->catalog, TG_ENTRY_TOOL);
     tg_catalog_unref(runtime->catalog);
     runtime->catalog = command->catalog;
     tg_runtime_command_free(command);
@@ -23,8 +23,8 @@ tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
     for (session = runtime->first; session != NULL; session = session->next) {
         tg_peer_set_catalog(&session->peer, runtime->catalog);
 
-        if (tg_catalog_digest(runtime->catalog) != before) {
-            tg_peer_notify_list_changed(&session->peer);
+        if (tg_catalog_digest(runtime->catalog, TG_ENTRY_TOOL) != before) {
+            tg_peer_notify_list_changed(&session->peer, TG_ENTRY_TOOL);
             tg_session_mark_dirty(session);
         }
     }

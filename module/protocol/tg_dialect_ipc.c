@@ -159,7 +159,7 @@ tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
     tg_peer_read_meta_client_info(peer, message);
     memset(&reply, 0, sizeof(reply));
     message->meta.progress_token = TG_STR_NONE;
-    why = tg_peer_on_tools_call(peer, message, &reply);
+    why = tg_peer_on_call(peer, message, &reply, TG_ENTRY_TOOL);
 
     if (why != NULL) {
         return tg_ipc_reject(peer, "ValidationError", why);

@@ -111,14 +111,14 @@ tg_jsonrpc_call_method(tg_peer_t *peer, const tg_message_t *message,
 }
 
 static int
-tg_jsonrpc_on_notification(tg_peer_t *peer, tg_mcp_method_t known,
+tg_jsonrpc_on_notification(tg_peer_t *peer, const tg_mcp_method_t *known,
                            tg_message_t *message, tg_reply_t *reply)
 {
     tg_str_t method, resends;
 
     method = message->method;
 
-    if (known != TG_METHOD_OTHER) {
+    if (known != NULL) {
         tg_peer_log(peer, "MCP request without an id dropped");
 
     } else if (tg_json_string_eq(method, TG_STR("notifications/cancelled"))) {
@@ -148,7 +148,7 @@ tg_jsonrpc_on_notification(tg_peer_t *peer, tg_mcp_method_t known,
 
 /* Sets reply->id. Returns what is wrong with the message, or NULL. */
 static const char *
-tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
+tg_jsonrpc_check_envelope(tg_peer_t *peer, const tg_mcp_method_t *method,
                           tg_message_t *message, tg_reply_t *reply)
 {
     tg_json_type_t params;
@@ -205,7 +205,8 @@ tg_jsonrpc_check_envelope(tg_peer_t *peer, tg_mcp_method_t method,
                "its own.";
     }
 
-    return reply->batch != NULL && method == TG_METHOD_INITIALIZE
+    return reply->batch != NULL && method != NULL
+                   && (method->flags & TG_METHOD_IS_INITIALIZE)
                ? "initialize must not be part of a batch."
                : NULL;
 }
@@ -238,7 +239,7 @@ tg_jsonrpc_reject_refused_client(tg_peer_t *peer, const tg_reply_t *reply)
 }
 
 static int
-tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
+tg_jsonrpc_on_request(tg_peer_t *peer, const tg_mcp_method_t *method,
                       tg_message_t *message, tg_reply_t *reply)
 {
     if (peer->refusal.len != 0) {
@@ -249,8 +250,7 @@ tg_jsonrpc_on_request(tg_peer_t *peer, tg_mcp_method_t method,
         return tg_jsonrpc_reject_leaving(peer, reply);
     }
 
-    if ((method != TG_METHOD_OTHER
-         || message->meta.protocol_version.data != NULL)
+    if ((method != NULL || message->meta.protocol_version.data != NULL)
         && tg_peer_on_mcp_request(peer, method, message, reply) == TG_OK)
     {
         return TG_OK;
@@ -279,7 +279,7 @@ static int
 tg_jsonrpc_on_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
 {
     int is_notification;
-    tg_mcp_method_t method;
+    const tg_mcp_method_t *method;
     tg_reply_t reply;
     const char *why;
 
@@ -304,9 +304,9 @@ tg_jsonrpc_on_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
         message->id = TG_STR_NONE;
     }
 
-    method = tg_mcp_method_parse(message->method);
+    method = tg_mcp_method_find(message->method);
     peer->is_mcp |= message->meta.protocol_version.data != NULL
-                    || (method != TG_METHOD_OTHER && method != TG_METHOD_PING);
+                    || (method != NULL && !(method->flags & TG_METHOD_IS_PING));
     reply.is_mcp = peer->is_mcp;
     why = tg_jsonrpc_check_envelope(peer, method, message, &reply);
 
@@ -502,33 +502,28 @@ static int
 tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
                          const tg_outcome_t *outcome)
 {
-    int64_t code;
-
     if (outcome->kind != TG_OUTCOME_FAILURE) {
         return TG_MISSING;
     }
 
-    code = tg_failure_rpc_code(outcome->failure);
-
-    if (outcome->has_code) {
-        /* Only this server, no backend, may send NOT_STARTED. */
-        code = outcome->code != TG_RPC_NOT_STARTED ? outcome->code
-                                                   : TG_RPC_INTERNAL_ERROR;
-
-    } else if (reply->kind == TG_ENTRY_TOOL) {
-        switch (outcome->failure) {
-        case TG_FAILURE_UNKNOWN:
-            code = TG_RPC_INVALID_PARAMS;
-            break;
-        case TG_FAILURE_INTERNAL:
-        case TG_FAILURE_SIZE:
-            break;
-        default:
-            return TG_MISSING;
-        }
+    /* Most failures of a tool are ordinary results. */
+    if (reply->kind == TG_ENTRY_TOOL && !outcome->has_code
+        && outcome->failure != TG_FAILURE_UNKNOWN
+        && outcome->failure != TG_FAILURE_INTERNAL
+        && outcome->failure != TG_FAILURE_SIZE)
+    {
+        return TG_MISSING;
     }
 
-    tg_reply_write_error(peer, reply, code, outcome, outcome->data);
+    if (outcome->failure == TG_FAILURE_UNKNOWN && !outcome->has_code
+        && tg_reply_is_resource(reply))
+    {
+        tg_reply_write_no_resource(peer, reply, outcome);
+    } else {
+        tg_reply_write_error(peer, reply,
+                             tg_reply_get_error_code(reply, outcome), outcome,
+                             outcome->data);
+    }
 
     return TG_OK;
 }

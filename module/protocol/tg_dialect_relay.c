@@ -35,10 +35,10 @@ tg_relay_on_request(tg_peer_t *peer, const tg_message_t *message)
     reply.is_mcp = 1;
 
     if (tg_json_string_eq(message->method, TG_STR("tools/list"))) {
-        tg_peer_on_tools_list(peer, message, &reply);
+        tg_peer_on_list(peer, message, &reply, TG_ENTRY_TOOL);
 
     } else if (tg_json_string_eq(message->method, TG_STR("tools/call"))) {
-        why = tg_peer_on_tools_call(peer, message, &reply);
+        why = tg_peer_on_call(peer, message, &reply, TG_ENTRY_TOOL);
 
         if (why != NULL) {
             tg_reply_write_failure(peer, &reply, TG_FAILURE_ARGUMENTS,
@@ -118,7 +118,7 @@ tg_relay_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
     tg_reply_write_error(peer, reply,
                          outcome->has_code
                              ? outcome->code
-                             : tg_failure_rpc_code(outcome->failure),
+                             : tg_reply_get_error_code(reply, outcome),
                          outcome, outcome->data);
 
     return TG_OK;

@@ -143,7 +143,8 @@ tg_mcp_client_set_tools(tg_mcp_client_t *client, tg_catalog_t *tools)
     client->nleft_out += client->list.nleft_out;
 
     if (client->tools != NULL
-        && tg_catalog_digest(tools) == tg_catalog_digest(client->tools))
+        && tg_catalog_digest(tools, TG_ENTRY_TOOL)
+               == tg_catalog_digest(client->tools, TG_ENTRY_TOOL))
     {
         tg_catalog_unref(tools);
     } else {

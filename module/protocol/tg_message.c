@@ -60,6 +60,9 @@ static const tg_member_table_t tg_meta_member_table = TG_MEMBER_TABLE(
 
 static const tg_member_t tg_filter_members[] = {
     TG_MEMBER("toolsListChanged", p.tools_list_changed, NULL),
+    TG_MEMBER("promptsListChanged", p.prompts_list_changed, NULL),
+    TG_MEMBER("resourcesListChanged", p.resources_list_changed, NULL),
+    TG_MEMBER("resourceSubscriptions", p.resource_subscriptions, NULL),
     TG_MEMBER(TG_MCP_FILTER_BROADCASTS, p.broadcasts, NULL),
 };
 
@@ -82,6 +85,10 @@ static const tg_member_t tg_params_members[] = {
     TG_MEMBER("message", p.message, NULL),
     TG_MEMBER("inputResponses", p.input_responses, NULL),
     TG_MEMBER("requestState", p.request_state, NULL),
+    TG_MEMBER("uri", p.uri, NULL),
+    TG_MEMBER("ref", p.ref, NULL),
+    TG_MEMBER("argument", p.argument, NULL),
+    TG_MEMBER("context", p.context, NULL),
 };
 
 static const tg_member_table_t tg_params_member_table = TG_MEMBER_TABLE(
@@ -117,6 +124,7 @@ static const size_t tg_nullable_members[] = {
     offsetof(tg_message_t, params),
     offsetof(tg_message_t, p.arguments),
     offsetof(tg_message_t, p.cursor),
+    offsetof(tg_message_t, p.context),
     offsetof(tg_message_t, p.meta),
     offsetof(tg_message_t, p.client_info),
     offsetof(tg_message_t, p.request_state),

@@ -42,8 +42,16 @@ typedef struct {
         tg_str_t request_id; /* of notifications/cancelled */
         tg_str_t id;         /* of $/cancelRequest */
         tg_str_t notifications;
-        tg_str_t tools_list_changed; /* member of notifications */
-        tg_str_t broadcasts;         /* notifications["toolgate/broadcasts"] */
+        /* members of notifications */
+        tg_str_t tools_list_changed;
+        tg_str_t prompts_list_changed;
+        tg_str_t resources_list_changed;
+        tg_str_t resource_subscriptions;
+        tg_str_t broadcasts; /* "toolgate/broadcasts" */
+        tg_str_t uri;
+        tg_str_t ref; /* of completion/complete, as the next two */
+        tg_str_t argument;
+        tg_str_t context;
         tg_str_t client_info;
         tg_str_t meta;
         tg_str_t progress_token;

@@ -137,13 +137,21 @@ enum {
 };
 
 static const char *const tg_outcome_members[] = {
-    [TG_OUTCOME_TEXT] = "text",           [TG_OUTCOME_BODY] = "text",
-    [TG_OUTCOME_JSON] = "json",           [TG_OUTCOME_RESULT] = "result",
-    [TG_OUTCOME_FAILURE] = "message",     [TG_OUTCOME_FAILURE_NAME] = "failure",
-    [TG_OUTCOME_CODE] = "code",           [TG_OUTCOME_DATA] = "data",
-    [TG_OUTCOME_QUEUED_MS] = "queued_ms", [TG_OUTCOME_RAN_MS] = "ran_ms",
-    [TG_OUTCOME_EXIT] = "exit",           [TG_OUTCOME_SIGNAL] = "signal",
-    [TG_OUTCOME_RULE] = "rule",           [TG_OUTCOME_META] = "meta",
+    [TG_OUTCOME_TEXT] = "text",
+    [TG_OUTCOME_BODY] = "text",
+    [TG_OUTCOME_JSON] = "json",
+    [TG_OUTCOME_RESULT] = "result",
+    [TG_OUTCOME_BLOB] = "blob",
+    [TG_OUTCOME_FAILURE] = "message",
+    [TG_OUTCOME_FAILURE_NAME] = "failure",
+    [TG_OUTCOME_CODE] = "code",
+    [TG_OUTCOME_DATA] = "data",
+    [TG_OUTCOME_QUEUED_MS] = "queued_ms",
+    [TG_OUTCOME_RAN_MS] = "ran_ms",
+    [TG_OUTCOME_EXIT] = "exit",
+    [TG_OUTCOME_SIGNAL] = "signal",
+    [TG_OUTCOME_RULE] = "rule",
+    [TG_OUTCOME_META] = "meta",
     [TG_OUTCOME_MEMBERS] = NULL,
 };
 
@@ -290,6 +298,11 @@ tg_outcome_parse_value(const tg_str_t *values, tg_buf_t *scratch)
     if (values[TG_OUTCOME_BODY].data != NULL) {
         return tg_outcome_make(TG_OUTCOME_BODY,
                                tg_outcome_get_body(values[TG_OUTCOME_BODY]));
+    }
+
+    if (values[TG_OUTCOME_BLOB].data != NULL) {
+        return tg_outcome_make(TG_OUTCOME_BLOB,
+                               tg_outcome_get_body(values[TG_OUTCOME_BLOB]));
     }
 
     for (i = TG_OUTCOME_JSON; i <= TG_OUTCOME_RESULT; i++) {

@@ -26,10 +26,12 @@ typedef enum {
 } tg_failure_t;
 
 typedef enum {
-    TG_OUTCOME_TEXT,   /* value is plain text, valid UTF-8 */
-    TG_OUTCOME_BODY,   /* value is an escaped JSON string body */
-    TG_OUTCOME_JSON,   /* value is a validated JSON value */
-    TG_OUTCOME_RESULT, /* value is a validated MCP CallToolResult */
+    TG_OUTCOME_TEXT, /* value is plain text, valid UTF-8 */
+    TG_OUTCOME_BODY, /* value is an escaped JSON string body */
+    TG_OUTCOME_JSON, /* value is a validated JSON value */
+    /* value is a validated whole result, such as a CallToolResult */
+    TG_OUTCOME_RESULT,
+    TG_OUTCOME_BLOB,   /* value is base64 of the bytes of a resource */
     TG_OUTCOME_FAILURE /* value is plain text: what happened, what to do */
 } tg_outcome_type_t;
 
@@ -158,7 +160,7 @@ const char *tg_failure_name(tg_failure_t failure);
 /*
  * Appends an outcome as JSON, for another process:
  *
- *   {"text":"…"}   {"json":…}   {"result":…}
+ *   {"text":"…"}   {"json":…}   {"result":…}   {"blob":"…"}
  *   {"failure":"timeout","message":"…"}, with "code" and "data" if present
  *
  * each with "meta" if present. The object is left open: the caller may append

@@ -35,6 +35,7 @@ tg_outcome_min_size(tg_outcome_type_t kind, tg_str_t part)
     case TG_OUTCOME_TEXT:
         return tg_json_escaped_len(part, SIZE_MAX);
     case TG_OUTCOME_BODY:
+    case TG_OUTCOME_BLOB:
         return part.len;
 
     /* White space may be removed from the value wherever it occurs. */

@@ -73,6 +73,8 @@ tg_peer_deinit(tg_peer_t *peer)
         tg_server_request_remove(peer, &peer->priv->server_requests);
     }
 
+    tg_peer_drop_resources(peer, NULL);
+
     while (peer->priv->subscriptions != NULL) {
         tg_subscription_remove(peer, &peer->priv->subscriptions);
     }

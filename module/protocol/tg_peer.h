@@ -20,6 +20,8 @@
 #define TG_BATCH_MAX 1000
 /* Largest number of subscriptions on one modern connection. */
 #define TG_SUBSCRIPTIONS_MAX 64
+/* Largest number of resources to which one connection subscribes. */
+#define TG_RESOURCE_SUBSCRIPTIONS_MAX 1024
 /* Largest request id in bytes. Ids are sent back unchanged. */
 #define TG_REQUEST_ID_MAX 1024
 /*
@@ -70,18 +72,26 @@ typedef struct {
     int (*is_visible)(void *host, const tg_catalog_entry_t *entry);
 
     /*
-     * Called for tools/list, so that a proxy can fetch the catalog first. NULL
-     * or TG_END: the peer answers now from the catalog. TG_OK: the host took
-     * the request with tg_peer_defer_request() and will answer with
-     * tg_call_respond_list() or tg_call_respond_error().
+     * Called for tools/list and the lists of other kinds (request->list_kind),
+     * so that a proxy can fetch the catalog first. NULL or TG_END: the peer
+     * answers now from the catalog. TG_OK: the host took the request with
+     * tg_peer_defer_request() and will answer with tg_call_respond_list() or
+     * tg_call_respond_error().
      */
     int (*list)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
-     * Appends a raw object that becomes the _meta of the list's first page, or
-     * nothing. May be NULL.
+     * Appends a raw object that becomes the _meta of the first page of
+     * tools/list, or nothing. May be NULL.
      */
     void (*write_list_meta)(void *host, tg_buf_t *json);
+
+    /*
+     * Called when the client's first subscription to a resource begins (is_on),
+     * and when its last one ends. uri is plain text, valid until the return.
+     * NULL: the host does not care.
+     */
+    void (*on_subscribe)(void *host, tg_str_t uri, int is_on);
 
     /*
      * The host is a proxy: ops->call receives tools/call for every name, and in
@@ -266,10 +276,10 @@ void tg_call_respond_error(tg_call_t *call, int64_t code, tg_str_t message,
 void tg_call_forget(tg_call_t *call);
 
 /*
- * Answers a deferred tools/list (see ops->list) from the catalog and frees the
- * call.
+ * Answers a deferred request of a list (see ops->list) from the catalog and
+ * frees the call.
  */
-void tg_call_respond_list(tg_call_t *call, tg_str_t cursor);
+void tg_call_respond_list(tg_call_t *call, const tg_list_page_t *page);
 
 /*
  * Answers a deferred server/discover (see ops->discover) and frees the call.
@@ -368,8 +378,28 @@ int tg_peer_has_broadcasts(const tg_peer_t *peer);
  */
 int tg_peer_is_pre_request_listener(const tg_peer_t *peer);
 
-/* Sends list_changed to a client that accepts it. */
-void tg_peer_notify_list_changed(tg_peer_t *peer);
+/*
+ * Sends list_changed for entries of this kind to a client that accepts it.
+ * Resources and templates have one notification.
+ */
+void tg_peer_notify_list_changed(tg_peer_t *peer, tg_catalog_entry_type_t kind);
+
+/* Sends list_changed for each kind with its bit `1 << kind` in changes. */
+void tg_peer_notify_list_changes(tg_peer_t *peer, unsigned changes);
+
+/*
+ * Sends resources/updated to a client that subscribed to the URI, which is
+ * plain text, and may see the resource.
+ */
+void tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri);
+
+/* Checks whether the client subscribed to a resource. uri is plain text. */
+int tg_peer_is_subscribed(const tg_peer_t *peer, tg_str_t uri);
+
+/* Calls visit for each resource to which the client subscribed, once. */
+void tg_peer_foreach_subscribed(const tg_peer_t *peer,
+                                void (*visit)(void *data, tg_str_t uri),
+                                void *data);
 
 /*
  * Sends the dialect's shutdown notice and accepts no further request: final

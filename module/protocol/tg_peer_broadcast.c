@@ -24,7 +24,7 @@ tg_peer_has_broadcasts(const tg_peer_t *peer)
     const tg_subscription_t *sub;
 
     for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
-        if (sub->has_broadcasts && !peer->is_closing) {
+        if ((sub->filter & TG_FILTER_BROADCASTS) && !peer->is_closing) {
             return 1;
         }
     }
@@ -42,7 +42,7 @@ tg_peer_send_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params)
     }
 
     for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
-        if (sub->has_broadcasts) {
+        if (sub->filter & TG_FILTER_BROADCASTS) {
             tg_subscription_notify(peer, sub, method, params);
         }
     }
@@ -83,7 +83,7 @@ tg_peer_foreach_broadcast(tg_peer_t *peer, tg_str_t method,
     }
 
     for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
-        if (!sub->has_broadcasts || peer->is_closing) {
+        if (!(sub->filter & TG_FILTER_BROADCASTS) || peer->is_closing) {
             continue;
         }
 

@@ -6,8 +6,8 @@
 static size_t
 tg_call_size(const tg_call_t *call)
 {
-    return sizeof(*call) + call->reply.id.len + call->progress_token.len
-           + call->host_bytes;
+    return sizeof(*call) + call->reply.id.len + call->reply.subject.len
+           + call->reply.mime.len + call->progress_token.len + call->host_bytes;
 }
 
 tg_call_t *
@@ -18,9 +18,10 @@ tg_call_new(const tg_call_t *from, size_t size)
     char *at;
 
     peer = from->peer;
-    call = tg_alloc(peer->priv->alloc, size + from->reply.id.len
-                                           + from->progress_token.len
-                                           + from->own_entry.name.len);
+    call = tg_alloc(peer->priv->alloc,
+                    size + from->reply.id.len + from->reply.subject.len
+                        + from->reply.mime.len + from->progress_token.len
+                        + from->own_entry.name.len);
 
     if (call == NULL) {
         return NULL;
@@ -30,6 +31,8 @@ tg_call_new(const tg_call_t *from, size_t size)
     at = (char *) call + size;
     call->own_entry.name = tg_str_copy_to(&at, from->own_entry.name);
     call->reply.id = tg_str_copy_to(&at, from->reply.id);
+    call->reply.subject = tg_str_copy_to(&at, from->reply.subject);
+    call->reply.mime = tg_str_copy_to(&at, from->reply.mime);
     call->progress_token = tg_str_copy_to(&at, from->progress_token);
     call->entry = call->own_entry.name.data != NULL ? &call->own_entry : NULL;
 
@@ -129,8 +132,7 @@ tg_peer_forget_calls(tg_peer_t *peer)
     }
 }
 
-/* Ids are equal texts, or equal strings with different escapes. */
-static int
+int
 tg_request_id_is_equal(tg_str_t a, tg_str_t b)
 {
     if (tg_str_eq(a, b)) {
@@ -154,53 +156,6 @@ tg_call_find(const tg_peer_t *peer, tg_str_t id)
     }
 
     return call;
-}
-
-static tg_subscription_t **
-tg_subscription_find(tg_peer_t *peer, tg_str_t id)
-{
-    tg_subscription_t **at;
-
-    at = &peer->priv->subscriptions;
-
-    while (*at != NULL && !tg_request_id_is_equal((*at)->id, id)) {
-        at = &(*at)->next;
-    }
-
-    return at;
-}
-
-int
-tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id)
-{
-    tg_subscription_t *sub;
-
-    sub = tg_alloc(peer->priv->alloc, sizeof(*sub) + id.len);
-
-    if (sub == NULL) {
-        return TG_NOMEM;
-    }
-
-    memcpy(sub + 1, id.data, id.len);
-    sub->id = tg_str((const char *) (sub + 1), id.len);
-    sub->next = *at;
-    *at = sub;
-    peer->priv->nsubscriptions++;
-    peer->priv->memory_bytes += sizeof(*sub) + id.len;
-
-    return TG_OK;
-}
-
-void
-tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
-{
-    tg_subscription_t *sub;
-
-    sub = *at;
-    *at = sub->next;
-    peer->priv->nsubscriptions--;
-    peer->priv->memory_bytes -= sizeof(*sub) + sub->id.len;
-    tg_free(peer->priv->alloc, sub);
 }
 
 int
@@ -312,13 +267,19 @@ tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request)
 }
 
 void
-tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
+tg_peer_serve_entry(tg_peer_t *peer, tg_request_t *request,
+                    const tg_catalog_entry_t *entry)
 {
     int is_proxied;
 
-    request->entry = tg_peer_find_entry(peer, request->reply.kind,
-                                        request->name);
-    is_proxied = peer->priv->ops->is_proxy && request->entry == NULL;
+    request->entry = entry;
+    is_proxied = peer->priv->ops->is_proxy && entry == NULL;
+
+    if (entry != NULL) {
+        request->reply.mime = entry->mime;
+        request->reply.ttl_ms = entry->ttl_ms;
+        request->reply.is_public = entry->is_public;
+    }
 
     /* A proxy forwards the params of a method as they are. */
     if (request->arguments.data == NULL
@@ -337,26 +298,42 @@ tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
 }
 
 void
+tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
+{
+    tg_peer_serve_entry(peer, request,
+                        tg_peer_find_entry(peer, request->reply.kind,
+                                           request->name));
+}
+
+void
 tg_peer_respond_unknown(tg_peer_t *peer, const tg_request_t *request)
 {
+    static const struct {
+        const char *what;
+        const char *hint;
+    } texts[TG_ENTRY_KINDS] = {
+        [TG_ENTRY_TOOL] = { "Unknown tool: ",
+                            ". Ask for the list of tools to see what there "
+                            "is." },
+        [TG_ENTRY_METHOD] = { "Method not found: ", "" },
+        [TG_ENTRY_PROMPT] = { "Unknown prompt: ",
+                              ". Ask for the list of prompts to see what "
+                              "there is." },
+        [TG_ENTRY_RESOURCE] = { "Resource not found: ", "" },
+        [TG_ENTRY_TEMPLATE] = { "Resource not found: ", "" },
+        [TG_ENTRY_COMPLETION] = { "Unknown argument: ", "" },
+    };
     char room[256];
     tg_buf_t text;
-    int is_tool;
 
-    is_tool = request->reply.kind == TG_ENTRY_TOOL;
     text = tg_buf_make_fixed(room, sizeof(room));
-    tg_buf_append_cstr(&text,
-                       is_tool ? "Unknown tool: " : "Method not found: ");
+    tg_buf_append_cstr(&text, texts[request->reply.kind].what);
 
     if (request->name.len <= TG_NAME_MAX) {
         tg_json_append_unescaped(&text, request->name);
     }
 
-    if (is_tool) {
-        tg_buf_append_cstr(&text,
-                           ". Ask for the list of tools to see what there is.");
-    }
-
+    tg_buf_append_cstr(&text, texts[request->reply.kind].hint);
     tg_reply_write_failure(peer, &request->reply, TG_FAILURE_UNKNOWN,
                            tg_buf_view(&text));
 }

@@ -6,14 +6,30 @@
 #include "protocol/tg_rpc.h"
 
 typedef struct tg_subscription_s tg_subscription_t;
+typedef struct tg_resource_subscription_s tg_resource_subscription_t;
 typedef struct tg_parked_request_s tg_parked_request_t;
 typedef struct tg_server_request_s tg_server_request_t;
 
+/* Notifications that a subscription has (MCP 2026-07-28 "notifications"). */
+enum {
+    TG_FILTER_TOOLS = 1,
+    TG_FILTER_BROADCASTS = 2,
+    TG_FILTER_PROMPTS = 4,
+    TG_FILTER_RESOURCES = 8,
+    TG_FILTER_ALL = 15
+};
+
 struct tg_subscription_s {
     tg_subscription_t *next;
-    tg_str_t id; /* raw, owned */
-    int has_tools;
-    int has_broadcasts;
+    tg_str_t id;     /* raw, owned */
+    unsigned filter; /* TG_FILTER_… */
+};
+
+/* A subscription to one resource. */
+struct tg_resource_subscription_s {
+    tg_resource_subscription_t *next;
+    tg_subscription_t *sub; /* NULL: of resources/subscribe */
+    tg_str_t uri;           /* plain text, owned */
 };
 
 struct tg_server_request_s {
@@ -47,6 +63,8 @@ struct tg_peer_private_s {
     tg_server_request_t *server_requests;
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
+    tg_resource_subscription_t *resources; /* newest first */
+    unsigned nresources;
     char version[12]; /* negotiated legacy version, or "" */
     /* the id of a discarded line may be at the line's end */
     unsigned is_awaiting_id:1;
@@ -84,14 +102,17 @@ void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 /* Removes a reply that was opened and not closed. */
 void tg_reply_discard(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
-/* Appends the members that every modern result has, with a trailing comma. */
-void tg_reply_write_modern(tg_peer_t *peer, tg_buf_t *out);
 /*
  * Appends the members that every modern result has, with a trailing comma.
  * meta: further members of _meta as a raw object, or absent.
  */
 void tg_reply_write_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta);
-void tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out);
+
+/* Appends serverInfo: name and version, or all that is known (is_whole). */
+void tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out, int is_whole);
+
+/* Appends `"ttlMs":…,"cacheScope":"…"`. */
+void tg_reply_write_cache_hint(tg_buf_t *out, int64_t ttl_ms, int is_public);
 
 /*
  * Writes a JSON-RPC error (jsonrpc, relay). why has the message; data is raw
@@ -107,8 +128,9 @@ void tg_reply_reject_request(tg_peer_t *peer, const tg_reply_t *reply,
 /* Appends the text of an outcome as the body of a JSON string. */
 void tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome);
 
-/* Returns the JSON-RPC error code of a failed method. */
-int tg_failure_rpc_code(tg_failure_t failure);
+/* Returns the JSON-RPC error code of a failure. */
+int64_t tg_reply_get_error_code(const tg_reply_t *reply,
+                                const tg_outcome_t *outcome);
 
 /* Rejects a message that exceeds the peer's limit. */
 void tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply);
@@ -150,6 +172,10 @@ void tg_call_cancel(tg_call_t *call);
  */
 void tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request);
 
+/* Passes a request to the handler of an entry; NULL: the entry is unknown. */
+void tg_peer_serve_entry(tg_peer_t *peer, tg_request_t *request,
+                         const tg_catalog_entry_t *entry);
+
 /* Passes a request whose entry is set to its handler. */
 void tg_peer_call_handler(tg_peer_t *peer, tg_request_t *request);
 
@@ -161,14 +187,45 @@ const tg_catalog_entry_t *tg_peer_find_entry(tg_peer_t *peer,
 /* Cancels the call, subscription or parked request with a raw id, if any. */
 void tg_peer_cancel_request(tg_peer_t *peer, tg_str_t id);
 
+/* Compares raw ids: equal texts, or equal strings with other escapes. */
+int tg_request_id_is_equal(tg_str_t a, tg_str_t b);
+
 /* Checks whether a call, subscription or parked request has this raw id. */
 int tg_peer_has_request_id(tg_peer_t *peer, tg_str_t id);
+
+/* --- tg_peer_subscription.c --- */
 
 /* Inserts a subscription with a copy of a raw id at *at. TG_OK or TG_NOMEM. */
 int tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id);
 
-/* Removes the subscription at *at from the list and frees it. */
+/* Removes the subscription at *at, with its resources, and frees it. */
 void tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at);
+
+/* Finds the subscription with a raw id, or the end of the list. */
+tg_subscription_t **tg_subscription_find(tg_peer_t *peer, tg_str_t id);
+
+/*
+ * Subscribes to a resource; sub NULL: by resources/subscribe. uri is plain
+ * text. TG_OK also if it is subscribed already; TG_LIMIT: too many; TG_NOMEM.
+ */
+int tg_resource_subscription_add(tg_peer_t *peer, tg_subscription_t *sub,
+                                 tg_str_t uri);
+
+/* Returns the notifications that a subscription may have (TG_FILTER_…). */
+unsigned tg_peer_get_filter(const tg_peer_t *peer);
+
+/* Ends all subscriptions to resources of `sub` (NULL: resources/subscribe). */
+void tg_peer_drop_resources(tg_peer_t *peer, const tg_subscription_t *sub);
+
+/* subscriptions/listen: acknowledges now, sends the result at the end. */
+void tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
+                      tg_reply_t *reply);
+
+/* resources/subscribe and resources/unsubscribe. */
+void tg_mcp_on_subscribe(tg_peer_t *peer, const tg_message_t *message,
+                         tg_reply_t *reply);
+void tg_mcp_on_unsubscribe(tg_peer_t *peer, const tg_message_t *message,
+                           tg_reply_t *reply);
 
 /* Creates a batch with one reference. NULL: out of memory. */
 tg_batch_t *tg_batch_new(const tg_peer_t *peer);
@@ -240,39 +297,124 @@ void tg_peer_read_hello(tg_peer_t *peer, const tg_message_t *message);
 void tg_peer_read_meta_client_info(tg_peer_t *peer,
                                    const tg_message_t *message);
 
-typedef enum {
-    TG_METHOD_OTHER,
-    TG_METHOD_PING,
-    TG_METHOD_INITIALIZE,
-    TG_METHOD_DISCOVER,
-    TG_METHOD_LIST,
-    TG_METHOD_CALL,
-    TG_METHOD_LISTEN
+/* Flags of MCP's methods. */
+enum {
+    TG_METHOD_IS_MODERN = 1, /* only in the modern era */
+    TG_METHOD_IS_LEGACY = 2, /* only in the legacy era */
+    TG_METHOD_IS_INITIALIZE = 4,
+    TG_METHOD_IS_PING = 8, /* does not make a connection MCP */
+    TG_METHOD_IS_DISCOVER = 16
+};
+
+/* A method of MCP. */
+typedef struct {
+    const char *name;
+    unsigned flags;
+    /* offset of the capability (int) in tg_server_info_t; 0: always there */
+    size_t capability;
+    /* Handles a request whose era and capability fit. */
+    void (*serve)(tg_peer_t *peer, const tg_message_t *message,
+                  tg_reply_t *reply);
 } tg_mcp_method_t;
 
-/* Returns the method of a raw value. */
-tg_mcp_method_t tg_mcp_method_parse(tg_str_t method);
+/* Returns the method of a raw value, or NULL if MCP does not define it. */
+const tg_mcp_method_t *tg_mcp_method_find(tg_str_t method);
 
 /*
  * Handles a request with a valid envelope that has a method of MCP or declares
  * an MCP version. TG_OK: the request was answered. TG_MISSING: the version is
  * valid, but the method does not belong to MCP.
  */
-int tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
+int tg_peer_on_mcp_request(tg_peer_t *peer, const tg_mcp_method_t *method,
                            tg_message_t *message, tg_reply_t *reply);
 
 /*
- * Handles tools/call, for relay as well. Returns NULL, or what is wrong with
- * the call: the caller then answers it.
+ * Handles tools/call, for relay as well, and prompts/get. Returns NULL, or what
+ * is wrong with the call: the caller then answers it.
  */
-const char *tg_peer_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
-                                  const tg_reply_t *reply);
+const char *tg_peer_on_call(tg_peer_t *peer, const tg_message_t *message,
+                            const tg_reply_t *reply,
+                            tg_catalog_entry_type_t kind);
+
+/* Sets the members of a call's request that all kinds of calls have. */
+void tg_request_init(tg_request_t *request, const tg_message_t *message,
+                     const tg_reply_t *reply, tg_catalog_entry_type_t kind);
+
+/* --- tg_peer_resource.c --- */
+
+void tg_mcp_on_resource_read(tg_peer_t *peer, const tg_message_t *message,
+                             tg_reply_t *reply);
+void tg_mcp_on_complete(tg_peer_t *peer, const tg_message_t *message,
+                        tg_reply_t *reply);
+
+/*
+ * Decodes params.uri into room, which has TG_URI_MAX bytes, and sets kind and
+ * subject of the reply. Returns absent after answering with an error.
+ */
+tg_str_t tg_mcp_read_uri(tg_peer_t *peer, const tg_message_t *message,
+                         tg_reply_t *reply, char *room);
+
+/* Answers that there is no resource with the URI in reply->subject. */
+void tg_mcp_respond_no_resource(tg_peer_t *peer, const tg_reply_t *reply);
+
+/* Returns NULL, or what is wrong with the members that all calls have. */
+const char *tg_mcp_check_call(const tg_message_t *message,
+                              const tg_reply_t *reply);
+
+/*
+ * Decodes a raw URI into room, which has TG_URI_MAX bytes. Returns absent if it
+ * is not a string or too long.
+ */
+tg_str_t tg_uri_decode(tg_str_t raw, char *room);
+
+/*
+ * Finds what a URI reads, as tg_catalog_find_uri(), if the client may see it.
+ */
+const tg_catalog_entry_t *tg_peer_find_visible_uri(const tg_peer_t *peer,
+                                                   tg_str_t uri,
+                                                   tg_buf_t *arguments);
+
+/* Checks whether the reply is to a read of a resource. */
+static inline int
+tg_reply_is_resource(const tg_reply_t *reply)
+{
+    return reply->kind == TG_ENTRY_RESOURCE || reply->kind == TG_ENTRY_TEMPLATE;
+}
+
+/* Writes the error that there is no resource with the URI in reply->subject. */
+void tg_reply_write_no_resource(tg_peer_t *peer, const tg_reply_t *reply,
+                                const tg_outcome_t *why);
+
+/* --- tg_peer_result.c --- */
+
+/*
+ * Appends the result of a tool, prompt, resource, template or completion. view
+ * is of an outcome that is a whole result.
+ */
+void tg_reply_write_outcome(tg_peer_t *peer, const tg_reply_t *reply,
+                            tg_buf_t *out, const tg_outcome_t *outcome,
+                            const tg_tool_result_view_t *view);
+
+/* Parts of a tool's result that is a text. */
+#define TG_REPLY_TEXT "{\"content\":[{\"type\":\"text\",\"text\":\""
+#define TG_REPLY_TEXT_END "\"}]"
+#define TG_REPLY_IS_OK ",\"isError\":false}"
+
+/* --- tg_completion.c --- */
+
+/*
+ * Appends `"completion":{…}`: the lines of an outcome's text, or the strings of
+ * its JSON array, that contain what was typed, an escaped body. Values that
+ * begin with it come first.
+ */
+void tg_completion_write_values(tg_buf_t *out, const tg_outcome_t *outcome,
+                                tg_str_t typed);
 
 /* --- tg_peer_list.c --- */
 
-/* Handles tools/list, for relay as well. */
-void tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
-                           const tg_reply_t *reply);
+/* Handles tools/list, for relay as well, and the lists of other kinds. */
+void tg_peer_on_list(tg_peer_t *peer, const tg_message_t *message,
+                     const tg_reply_t *reply, tg_catalog_entry_type_t kind);
 
 /* --- tg_peer.c --- */
 

@@ -1,4 +1,4 @@
-/* Responses to tools/list, in pages or whole. */
+/* Responses to tools/list and the lists of other kinds, in pages or whole. */
 #include "protocol/tg_peer_impl.h"
 
 /* Returns _meta in json; absent if it would take too much of a message. */
@@ -74,14 +74,17 @@ tg_dialect_list_message_size(const tg_dialect_row_t *row,
 }
 
 static void
-tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
+tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply,
+                     tg_list_page_t page)
 {
     tg_buf_t *out, json;
     tg_str_t meta;
     size_t start;
     int rc;
 
-    if (cursor.data == NULL && peer->row->has_unpaged_list) {
+    if (page.kind == TG_ENTRY_TOOL && page.cursor.data == NULL
+        && peer->row->has_unpaged_list)
+    {
         tg_peer_respond_whole_list(peer, reply);
         return;
     }
@@ -89,20 +92,20 @@ tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
     out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
     tg_buf_append_char(out, '{');
     tg_buf_init(&json, tg_alloc_libc());
-    meta = tg_peer_get_list_meta(peer, cursor, &json);
+    meta = page.kind == TG_ENTRY_TOOL
+               ? tg_peer_get_list_meta(peer, page.cursor, &json)
+               : TG_STR_NONE;
 
     if (reply->is_modern) {
         tg_reply_write_modern_meta(peer, out, meta);
-        tg_buf_append_cstr(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
+        tg_reply_write_cache_hint(out, peer->priv->info->list_ttl_ms,
+                                  peer->priv->info->is_list_public);
+        tg_buf_append_char(out, ',');
     }
 
-    rc = reply->is_modern
-             ? tg_catalog_write_list(peer->catalog, cursor,
-                                     peer->priv->ops->is_visible, peer->host,
-                                     out)
-             : tg_catalog_write_legacy_list(peer->catalog, cursor,
-                                            peer->priv->ops->is_visible,
-                                            peer->host, out);
+    page.is_legacy = !reply->is_modern;
+    rc = tg_catalog_write_list(peer->catalog, &page,
+                               peer->priv->ops->is_visible, peer->host, out);
 
     if (!reply->is_modern) {
         tg_json_add_compact(out, "_meta", meta);
@@ -124,23 +127,23 @@ tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 }
 
 void
-tg_call_respond_list(tg_call_t *call, tg_str_t cursor)
+tg_call_respond_list(tg_call_t *call, const tg_list_page_t *page)
 {
-    tg_peer_respond_list(call->peer, &call->reply, cursor);
+    tg_peer_respond_list(call->peer, &call->reply, *page);
     tg_call_forget(call);
 }
 
 void
-tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
-                      const tg_reply_t *reply)
+tg_peer_on_list(tg_peer_t *peer, const tg_message_t *message,
+                const tg_reply_t *reply, tg_catalog_entry_type_t kind)
 {
+    tg_list_page_t page = { .kind = kind };
     tg_request_t request;
-    tg_str_t cursor;
 
     /* Some clients send an empty cursor for the first page. */
-    cursor = tg_json_string_eq(message->p.cursor, TG_STR(""))
-                 ? TG_STR_NONE
-                 : message->p.cursor;
+    page.cursor = tg_json_string_eq(message->p.cursor, TG_STR(""))
+                      ? TG_STR_NONE
+                      : message->p.cursor;
 
     if (peer->priv->ops->list != NULL) {
         memset(&request, 0, sizeof(request));
@@ -148,7 +151,8 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
 
         /* Makes failures JSON-RPC errors: a tool result would not be a list. */
         request.reply.kind = TG_ENTRY_METHOD;
-        request.cursor = cursor;
+        request.list_kind = kind;
+        request.cursor = page.cursor;
         request.text = message->text;
 
         if (peer->priv->ops->list(peer->host, peer, &request) != TG_END) {
@@ -156,5 +160,5 @@ tg_peer_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
         }
     }
 
-    tg_peer_respond_list(peer, reply, cursor);
+    tg_peer_respond_list(peer, reply, page);
 }

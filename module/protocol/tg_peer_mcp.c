@@ -2,49 +2,42 @@
 #include "protocol/tg_peer_fast_path.h"
 #include "protocol/tg_peer_impl.h"
 
-tg_mcp_method_t
-tg_mcp_method_parse(tg_str_t method)
-{
-    static const struct {
-        tg_mcp_method_t method;
-        const char *name;
-    } names[] = {
-        { TG_METHOD_LIST, "tools/list" },
-        { TG_METHOD_PING, "ping" },
-        { TG_METHOD_INITIALIZE, "initialize" },
-        { TG_METHOD_DISCOVER, "server/discover" },
-        { TG_METHOD_LISTEN, "subscriptions/listen" },
-    };
-    size_t i;
-
-    if (tg_json_string_eq(method, TG_STR("tools/call"))) {
-        return TG_METHOD_CALL;
-    }
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_json_string_eq(method, tg_str_from_cstr(names[i].name))) {
-            return names[i].method;
-        }
-    }
-
-    return TG_METHOD_OTHER;
-}
-
 static void
-tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out)
+tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
 {
+    const tg_server_info_t *info;
+    const char *changes;
+
     if (peer->priv->info->proxied_capabilities.data != NULL) {
         tg_buf_append_cstr(out, "\"capabilities\":");
         tg_buf_append_str(out, peer->priv->info->proxied_capabilities);
         return;
     }
 
-    tg_buf_append_cstr(
-        out, peer->priv->info->has_list_changed
-                 ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
-                 : "\"capabilities\":{\"tools\":{}");
+    info = peer->priv->info;
+    changes = info->has_list_changed ? "\"listChanged\":true" : "";
+    tg_buf_printf(out, "\"capabilities\":{\"tools\":{%s}", changes);
 
-    tg_json_add_compact(out, "experimental", peer->priv->info->experimental);
+    if (info->has_prompts) {
+        tg_buf_printf(out, ",\"prompts\":{%s}", changes);
+    }
+
+    if (info->has_resources) {
+        tg_buf_printf(out, ",\"resources\":{%s%s%s}",
+                      info->has_subscribe ? "\"subscribe\":true" : "",
+                      info->has_subscribe && info->has_list_changed ? "," : "",
+                      changes);
+    }
+
+    if (info->has_completions) {
+        tg_buf_append_cstr(out, ",\"completions\":{}");
+    }
+
+    if (is_modern) {
+        tg_json_add_compact(out, "extensions", info->extensions);
+    }
+
+    tg_json_add_compact(out, "experimental", info->experimental);
     tg_buf_append_char(out, '}');
 }
 
@@ -123,7 +116,7 @@ tg_peer_read_meta_client_info(tg_peer_t *peer, const tg_message_t *message)
 
 static void
 tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
-                          const tg_reply_t *reply)
+                          tg_reply_t *reply)
 {
     tg_buf_t *out;
     size_t start;
@@ -142,9 +135,9 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
     tg_buf_append_cstr(out, "{\"protocolVersion\":\"");
     tg_buf_append_cstr(out, peer->priv->version);
     tg_buf_append_cstr(out, "\",");
-    tg_mcp_write_capabilities(peer, out);
+    tg_mcp_write_capabilities(peer, out, 0);
     tg_json_begin_member(out, "serverInfo");
-    tg_reply_write_server_info(peer, out);
+    tg_reply_write_server_info(peer, out, 1);
     tg_mcp_write_instructions(peer, out);
     tg_buf_append_char(out, '}');
     tg_reply_close(peer, reply, start);
@@ -157,13 +150,16 @@ tg_mcp_respond_discover(tg_peer_t *peer, const tg_reply_t *reply)
     size_t start;
 
     out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
-    tg_buf_append_char(out, '{');
-    tg_reply_write_modern(peer, out);
-    tg_buf_append_cstr(out, "\"supportedVersions\":[\"" TG_MCP_VERSION_MODERN
+    tg_buf_append_cstr(out, "{\"resultType\":\"complete\",\"_meta\":{"
+                            "\"io.modelcontextprotocol/serverInfo\":");
+    tg_reply_write_server_info(peer, out, 1);
+    tg_buf_append_cstr(out, "},\"supportedVersions\":[\"" TG_MCP_VERSION_MODERN
                             "\"],");
-    tg_mcp_write_capabilities(peer, out);
+    tg_mcp_write_capabilities(peer, out, 1);
     tg_mcp_write_instructions(peer, out);
-    tg_buf_append_cstr(out, ",\"ttlMs\":0,\"cacheScope\":\"private\"}");
+    tg_buf_append_char(out, ',');
+    tg_reply_write_cache_hint(out, 0, 0);
+    tg_buf_append_char(out, '}');
     tg_reply_close(peer, reply, start);
 }
 
@@ -187,7 +183,7 @@ tg_call_respond_discover(tg_call_t *call, tg_str_t result)
     out = tg_reply_open(call->peer, &call->reply, TG_REPLY_MEMBER_RESULT,
                         &start);
     tg_buf_append_char(out, '{');
-    tg_reply_write_modern(call->peer, out);
+    tg_reply_write_modern_meta(call->peer, out, TG_STR_NONE);
     (void) tg_json_write_members_except(out, result, ours, 0);
     tg_buf_append_char(out, '}');
     tg_reply_close(call->peer, &call->reply, start);
@@ -196,7 +192,7 @@ tg_call_respond_discover(tg_call_t *call, tg_str_t result)
 
 static void
 tg_mcp_on_discover(tg_peer_t *peer, const tg_message_t *message,
-                   const tg_reply_t *reply)
+                   tg_reply_t *reply)
 {
     tg_request_t request;
 
@@ -216,7 +212,8 @@ tg_mcp_on_discover(tg_peer_t *peer, const tg_message_t *message,
 }
 
 static void
-tg_mcp_respond_ping(tg_peer_t *peer, const tg_reply_t *reply)
+tg_mcp_respond_ping(tg_peer_t *peer, const tg_message_t *message,
+                    tg_reply_t *reply)
 {
     tg_buf_t *out;
     size_t start;
@@ -234,25 +231,33 @@ tg_mcp_respond_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_reply_close(peer, reply, start);
 }
 
-const char *
-tg_peer_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
-                      const tg_reply_t *reply)
+void
+tg_request_init(tg_request_t *request, const tg_message_t *message,
+                const tg_reply_t *reply, tg_catalog_entry_type_t kind)
 {
-    tg_request_t request;
-    int has_arguments;
+    tg_memzero(request, sizeof(*request));
+    request->reply = *reply;
+    request->reply.kind = kind;
+    request->size = message->text.len;
+    request->text = message->text;
 
-    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
-        return "params.name must be the name of a tool.";
+    if (tg_json_type(message->p.meta) == TG_JSON_OBJECT) {
+        request->meta = message->p.meta;
     }
 
-    has_arguments = tg_json_type(message->p.arguments) == TG_JSON_OBJECT;
-
-    if (!has_arguments && message->p.arguments.data != NULL
-        && !tg_message_is_empty_array(message->p.arguments))
-    {
-        return "params.arguments must be an object.";
+    if (reply->is_modern) {
+        request->input_responses = message->p.input_responses;
+        request->request_state = message->p.request_state;
     }
 
+    request->progress_token = message->meta.progress_token;
+    request->traceparent = message->meta.traceparent;
+    request->tracestate = message->meta.tracestate;
+}
+
+const char *
+tg_mcp_check_call(const tg_message_t *message, const tg_reply_t *reply)
+{
     if (reply->is_modern && message->p.input_responses.data != NULL
         && tg_json_type(message->p.input_responses) != TG_JSON_OBJECT)
     {
@@ -263,97 +268,52 @@ tg_peer_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
         return "params._meta.progressToken is longer than 1024 bytes.";
     }
 
-    tg_memzero(&request, sizeof(request));
-    request.reply = *reply;
-    request.reply.kind = TG_ENTRY_TOOL;
+    return NULL;
+}
+
+const char *
+tg_peer_on_call(tg_peer_t *peer, const tg_message_t *message,
+                const tg_reply_t *reply, tg_catalog_entry_type_t kind)
+{
+    tg_request_t request;
+    int has_arguments;
+    const char *why;
+
+    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
+        return kind == TG_ENTRY_TOOL
+                   ? "params.name must be the name of a tool."
+                   : "params.name must be the name of a prompt.";
+    }
+
+    has_arguments = tg_json_type(message->p.arguments) == TG_JSON_OBJECT;
+
+    if (!has_arguments && message->p.arguments.data != NULL
+        && !tg_message_is_empty_array(message->p.arguments))
+    {
+        return "params.arguments must be an object.";
+    }
+
+    why = tg_mcp_check_call(message, reply);
+
+    if (why != NULL) {
+        return why;
+    }
+
+    tg_request_init(&request, message, reply, kind);
     request.name = tg_json_string_body(message->p.name);
-    request.size = message->text.len;
-    request.text = message->text;
     request.notes = &message->notes;
 
     if (has_arguments) {
         request.arguments = message->p.arguments;
     }
 
-    if (tg_json_type(message->p.meta) == TG_JSON_OBJECT) {
-        request.meta = message->p.meta;
+    if (kind == TG_ENTRY_TOOL) {
+        tg_peer_cache_fast_path(peer, message, &request);
     }
 
-    if (reply->is_modern) {
-        request.input_responses = message->p.input_responses;
-        request.request_state = message->p.request_state;
-    }
-
-    request.progress_token = message->meta.progress_token;
-    request.traceparent = message->meta.traceparent;
-    request.tracestate = message->meta.tracestate;
-    tg_peer_cache_fast_path(peer, message, &request);
     tg_peer_dispatch_request(peer, &request);
 
     return NULL;
-}
-
-static void
-tg_subscription_send_acknowledged(tg_peer_t *peer, const tg_subscription_t *sub)
-{
-    tg_buf_t *out;
-
-    out = &peer->out;
-    tg_buf_append_cstr(out,
-                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
-                       "subscriptions/acknowledged\",\"params\":{\"_meta\":{"
-                       "\"io.modelcontextprotocol/subscriptionId\":");
-    tg_buf_append_str(out, sub->id);
-    tg_buf_append_cstr(out, "},\"notifications\":{");
-    tg_buf_append_cstr(out, sub->has_tools ? "\"toolsListChanged\":true" : "");
-    tg_buf_append_cstr(out, sub->has_tools && sub->has_broadcasts ? "," : "");
-    tg_buf_append_cstr(out, sub->has_broadcasts ? "\"" TG_MCP_FILTER_BROADCASTS
-                                                  "\":true"
-                                                : "");
-    tg_buf_append_cstr(out, "}}}\n");
-}
-
-/*
- * Handles MCP 2026-07-28 "subscriptions/listen": acknowledges now, and sends
- * the result when the subscription ends.
- */
-static void
-tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
-                 const tg_reply_t *reply)
-{
-    tg_subscription_t *sub;
-
-    if (reply->batch != NULL
-        || tg_json_type(message->p.notifications) != TG_JSON_OBJECT)
-    {
-        tg_reply_reject_request(
-            peer, reply, TG_RPC_INVALID_PARAMS,
-            "params.notifications must be an object, such as "
-            "{\"toolsListChanged\":true}.");
-        return;
-    }
-
-    if (peer->priv->nsubscriptions == TG_SUBSCRIPTIONS_MAX) {
-        tg_reply_reject_request(
-            peer, reply, TG_RPC_INTERNAL_ERROR,
-            "This connection has 64 subscriptions; cancel one first.");
-        return;
-    }
-
-    if (tg_subscription_add(peer, &peer->priv->subscriptions, reply->id)
-        != TG_OK) {
-        peer->out.failed = 1;
-        return;
-    }
-
-    sub = peer->priv->subscriptions;
-    sub->has_tools = peer->priv->info->has_list_changed
-                     && tg_json_type(message->p.tools_list_changed)
-                            == TG_JSON_TRUE;
-    sub->has_broadcasts = peer->priv->info->has_broadcasts
-                          && tg_json_type(message->p.broadcasts)
-                                 == TG_JSON_TRUE;
-    tg_subscription_send_acknowledged(peer, sub);
 }
 
 /* Checks version and capabilities. Returns 0 after answering with an error. */
@@ -418,27 +378,126 @@ tg_peer_set_modern(tg_peer_t *peer, const tg_message_t *message)
     }
 }
 
-static int
-tg_mcp_era_has_method(tg_mcp_method_t method, int is_modern)
+static void
+tg_mcp_on_call(tg_peer_t *peer, const tg_message_t *message, tg_reply_t *reply,
+               tg_catalog_entry_type_t kind)
 {
-    switch (method) {
-    case TG_METHOD_PING:
-    case TG_METHOD_INITIALIZE:
-        return !is_modern;
-    case TG_METHOD_DISCOVER:
-    case TG_METHOD_LISTEN:
-        return is_modern;
-    default:
-        return 1;
+    const char *why;
+
+    why = tg_peer_on_call(peer, message, reply, kind);
+
+    if (why != NULL) {
+        tg_reply_reject_request(peer, reply, TG_RPC_INVALID_PARAMS, why);
     }
 }
 
+static void
+tg_mcp_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
+                     tg_reply_t *reply)
+{
+    tg_mcp_on_call(peer, message, reply, TG_ENTRY_TOOL);
+}
+
+static void
+tg_mcp_on_prompts_get(tg_peer_t *peer, const tg_message_t *message,
+                      tg_reply_t *reply)
+{
+    tg_mcp_on_call(peer, message, reply, TG_ENTRY_PROMPT);
+}
+
+static void
+tg_mcp_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
+                     tg_reply_t *reply)
+{
+    tg_peer_on_list(peer, message, reply, TG_ENTRY_TOOL);
+}
+
+static void
+tg_mcp_on_prompts_list(tg_peer_t *peer, const tg_message_t *message,
+                       tg_reply_t *reply)
+{
+    tg_peer_on_list(peer, message, reply, TG_ENTRY_PROMPT);
+}
+
+static void
+tg_mcp_on_resources_list(tg_peer_t *peer, const tg_message_t *message,
+                         tg_reply_t *reply)
+{
+    tg_peer_on_list(peer, message, reply, TG_ENTRY_RESOURCE);
+}
+
+static void
+tg_mcp_on_templates_list(tg_peer_t *peer, const tg_message_t *message,
+                         tg_reply_t *reply)
+{
+    tg_peer_on_list(peer, message, reply, TG_ENTRY_TEMPLATE);
+}
+
+#define TG_METHOD_NEEDS(capability) offsetof(tg_server_info_t, capability)
+
+static const tg_mcp_method_t tg_mcp_methods[] = {
+    { "tools/call", 0, 0, tg_mcp_on_tools_call },
+    { "tools/list", 0, 0, tg_mcp_on_tools_list },
+    { "ping", TG_METHOD_IS_LEGACY | TG_METHOD_IS_PING, 0, tg_mcp_respond_ping },
+    { "initialize", TG_METHOD_IS_LEGACY | TG_METHOD_IS_INITIALIZE, 0,
+      tg_mcp_respond_initialize },
+    { "server/discover", TG_METHOD_IS_MODERN | TG_METHOD_IS_DISCOVER, 0,
+      tg_mcp_on_discover },
+    { "subscriptions/listen", TG_METHOD_IS_MODERN, 0, tg_mcp_on_listen },
+    { "prompts/list", 0, TG_METHOD_NEEDS(has_prompts), tg_mcp_on_prompts_list },
+    { "prompts/get", 0, TG_METHOD_NEEDS(has_prompts), tg_mcp_on_prompts_get },
+    { "resources/list", 0, TG_METHOD_NEEDS(has_resources),
+      tg_mcp_on_resources_list },
+    { "resources/templates/list", 0, TG_METHOD_NEEDS(has_resources),
+      tg_mcp_on_templates_list },
+    { "resources/read", 0, TG_METHOD_NEEDS(has_resources),
+      tg_mcp_on_resource_read },
+    { "resources/subscribe", TG_METHOD_IS_LEGACY,
+      TG_METHOD_NEEDS(has_subscribe), tg_mcp_on_subscribe },
+    { "resources/unsubscribe", TG_METHOD_IS_LEGACY,
+      TG_METHOD_NEEDS(has_subscribe), tg_mcp_on_unsubscribe },
+    { "completion/complete", 0, TG_METHOD_NEEDS(has_completions),
+      tg_mcp_on_complete },
+};
+
+const tg_mcp_method_t *
+tg_mcp_method_find(tg_str_t method)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(tg_mcp_methods) / sizeof(tg_mcp_methods[0]); i++) {
+        if (tg_json_string_eq(method, tg_str_from_cstr(tg_mcp_methods[i].name)))
+        {
+            return &tg_mcp_methods[i];
+        }
+    }
+
+    return NULL;
+}
+
+/* Checks whether a method belongs to the request's era and to this server. */
+static int
+tg_mcp_is_offered(const tg_peer_t *peer, const tg_mcp_method_t *method,
+                  int is_modern)
+{
+    const char *info;
+
+    if (method->flags & (is_modern ? TG_METHOD_IS_LEGACY : TG_METHOD_IS_MODERN))
+    {
+        return 0;
+    }
+
+    info = (const char *) peer->priv->info;
+
+    return method->capability == 0
+           || *(const int *) (const void *) (info + method->capability) != 0;
+}
+
 int
-tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
+tg_peer_on_mcp_request(tg_peer_t *peer, const tg_mcp_method_t *method,
                        tg_message_t *message, tg_reply_t *reply)
 {
     tg_request_t request;
-    const char *why;
 
     reply->is_modern = message->meta.protocol_version.data != NULL;
 
@@ -450,8 +509,16 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         tg_peer_set_modern(peer, message);
     }
 
+    /* A proxy answers only what its own sessions and tools need. */
+    if (method == NULL
+        || (method->capability != 0 && peer->priv->ops->is_proxy)) {
+        return TG_MISSING;
+    }
+
     /* Without a session, this method belongs to the modern era. */
-    if (method == TG_METHOD_DISCOVER && !reply->is_modern && !peer->is_legacy) {
+    if ((method->flags & TG_METHOD_IS_DISCOVER) && !reply->is_modern
+        && !peer->is_legacy)
+    {
         tg_reply_reject_request(
             peer, reply, TG_RPC_INVALID_PARAMS,
             "server/discover needs params._meta with "
@@ -460,7 +527,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         return TG_OK;
     }
 
-    if (!tg_mcp_era_has_method(method, reply->is_modern)) {
+    if (!tg_mcp_is_offered(peer, method, reply->is_modern)) {
         memset(&request, 0, sizeof(request));
         request.name = tg_json_string_body(message->method);
         request.reply = *reply;
@@ -469,33 +536,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, tg_mcp_method_t method,
         return TG_OK;
     }
 
-    switch (method) {
-    case TG_METHOD_PING:
-        tg_mcp_respond_ping(peer, reply);
-        break;
-    case TG_METHOD_INITIALIZE:
-        tg_mcp_respond_initialize(peer, message, reply);
-        break;
-    case TG_METHOD_DISCOVER:
-        tg_mcp_on_discover(peer, message, reply);
-        break;
-    case TG_METHOD_LIST:
-        tg_peer_on_tools_list(peer, message, reply);
-        break;
-    case TG_METHOD_CALL:
-        why = tg_peer_on_tools_call(peer, message, reply);
-
-        if (why != NULL) {
-            tg_reply_reject_request(peer, reply, TG_RPC_INVALID_PARAMS, why);
-        }
-
-        break;
-    case TG_METHOD_LISTEN:
-        tg_mcp_on_listen(peer, message, reply);
-        break;
-    default:
-        return TG_MISSING;
-    }
+    method->serve(peer, message, reply);
 
     return TG_OK;
 }

@@ -162,23 +162,56 @@ tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
 }
 
 void
-tg_peer_notify_list_changed(tg_peer_t *peer)
+tg_peer_notify_list_changed(tg_peer_t *peer, tg_catalog_entry_type_t kind)
 {
-    static const char method[] = "notifications/tools/list_changed";
+    static const struct {
+        const char *method;
+        unsigned filter;
+    } rows[TG_ENTRY_KINDS] = {
+        [TG_ENTRY_TOOL] = { "notifications/tools/list_changed",
+                            TG_FILTER_TOOLS },
+        [TG_ENTRY_PROMPT] = { "notifications/prompts/list_changed",
+                              TG_FILTER_PROMPTS },
+        [TG_ENTRY_RESOURCE] = { "notifications/resources/list_changed",
+                                TG_FILTER_RESOURCES },
+        [TG_ENTRY_TEMPLATE] = { "notifications/resources/list_changed",
+                                TG_FILTER_RESOURCES },
+    };
     const tg_subscription_t *sub;
+    tg_str_t method;
 
-    if (!peer->priv->info->has_list_changed) {
+    if (!(tg_peer_get_filter(peer) & rows[kind].filter)) {
         return;
     }
 
-    if (peer->row->has_implicit_list_changed || peer->is_legacy) {
-        tg_peer_notify(peer, TG_STR(method), TG_STR_NONE);
+    method = tg_str_from_cstr(rows[kind].method);
+
+    if (peer->is_legacy
+        || (kind == TG_ENTRY_TOOL && peer->row->has_implicit_list_changed))
+    {
+        tg_peer_notify(peer, method, TG_STR_NONE);
     }
 
     for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
-        if (sub->has_tools) {
-            tg_subscription_notify(peer, sub, TG_STR(method), TG_STR_NONE);
+        if (sub->filter & rows[kind].filter) {
+            tg_subscription_notify(peer, sub, method, TG_STR_NONE);
         }
+    }
+}
+
+void
+tg_peer_notify_list_changes(tg_peer_t *peer, unsigned changes)
+{
+    if (changes & 1U << TG_ENTRY_TOOL) {
+        tg_peer_notify_list_changed(peer, TG_ENTRY_TOOL);
+    }
+
+    if (changes & 1U << TG_ENTRY_PROMPT) {
+        tg_peer_notify_list_changed(peer, TG_ENTRY_PROMPT);
+    }
+
+    if (changes & (1U << TG_ENTRY_RESOURCE | 1U << TG_ENTRY_TEMPLATE)) {
+        tg_peer_notify_list_changed(peer, TG_ENTRY_RESOURCE);
     }
 }
 
@@ -194,7 +227,7 @@ tg_subscription_send_result(tg_peer_t *peer, const tg_subscription_t *sub)
     tg_buf_append_cstr(&peer->out, "{\"resultType\":\"complete\",\"_meta\":{");
     tg_subscription_write_id(&peer->out, sub);
     tg_buf_append_cstr(&peer->out, ",\"io.modelcontextprotocol/serverInfo\":");
-    tg_reply_write_server_info(peer, &peer->out);
+    tg_reply_write_server_info(peer, &peer->out, 0);
     tg_buf_append_cstr(&peer->out, "}}");
     tg_reply_close(peer, &reply, start);
 }

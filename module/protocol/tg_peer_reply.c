@@ -111,40 +111,55 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
 }
 
 void
-tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out)
+tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out, int is_whole)
 {
-    if (peer->priv->info->proxied_info.data != NULL) {
-        tg_buf_append_str(out, peer->priv->info->proxied_info);
+    const tg_server_info_t *info;
+
+    info = peer->priv->info;
+
+    if (info->proxied_info.data != NULL) {
+        tg_buf_append_str(out, info->proxied_info);
         return;
     }
 
     tg_buf_append_cstr(out, "{\"name\":");
-    tg_json_write_string(out, peer->priv->info->name);
+    tg_json_write_string(out, info->name);
     tg_buf_append_cstr(out, ",\"version\":");
-    tg_json_write_string(out, peer->priv->info->version);
+    tg_json_write_string(out, info->version);
+
+    if (is_whole) {
+        tg_json_add_optional(out, "title", info->title);
+        tg_json_add_optional(out, "description", info->description);
+        tg_json_add_optional(out, "websiteUrl", info->website);
+        tg_json_add_compact(out, "icons", info->icons);
+    }
+
     tg_buf_append_char(out, '}');
 }
 
-static const char *const tg_reply_all[] = { NULL };
+void
+tg_reply_write_cache_hint(tg_buf_t *out, int64_t ttl_ms, int is_public)
+{
+    tg_buf_append_cstr(out, "\"ttlMs\":");
+    tg_buf_append_int(out, ttl_ms);
+    tg_buf_append_cstr(out, is_public ? ",\"cacheScope\":\"public\""
+                                      : ",\"cacheScope\":\"private\"");
+}
 
 void
 tg_reply_write_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta)
 {
+    static const char *const none[] = { NULL };
+
     tg_buf_append_cstr(out, "\"resultType\":\"complete\",\"_meta\":{"
                             "\"io.modelcontextprotocol/serverInfo\":");
-    tg_reply_write_server_info(peer, out);
+    tg_reply_write_server_info(peer, out, 0);
 
     if (meta.data != NULL) {
-        (void) tg_json_write_members_except(out, meta, tg_reply_all, 1);
+        (void) tg_json_write_members_except(out, meta, none, 1);
     }
 
     tg_buf_append_cstr(out, "},");
-}
-
-void
-tg_reply_write_modern(tg_peer_t *peer, tg_buf_t *out)
-{
-    tg_reply_write_modern_meta(peer, out, TG_STR_NONE);
 }
 
 void
@@ -199,17 +214,29 @@ tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply)
                          TG_STR_NONE);
 }
 
-int
-tg_failure_rpc_code(tg_failure_t failure)
+int64_t
+tg_reply_get_error_code(const tg_reply_t *reply, const tg_outcome_t *outcome)
 {
-    switch (failure) {
-    case TG_FAILURE_UNKNOWN:
-        return TG_RPC_METHOD_NOT_FOUND;
-    case TG_FAILURE_ARGUMENTS:
-        return TG_RPC_INVALID_PARAMS;
-    default:
-        return TG_RPC_INTERNAL_ERROR;
+    tg_failure_t failure;
+
+    /* Only this server, no backend, may send NOT_STARTED. */
+    if (outcome->has_code && outcome->code != TG_RPC_NOT_STARTED) {
+        return outcome->code;
     }
+
+    failure = outcome->failure;
+
+    if (failure == TG_FAILURE_UNKNOWN) {
+        return reply->kind == TG_ENTRY_METHOD ? TG_RPC_METHOD_NOT_FOUND
+               : !reply->is_modern
+                       && (reply->kind == TG_ENTRY_RESOURCE
+                           || reply->kind == TG_ENTRY_TEMPLATE)
+                   ? TG_RPC_RESOURCE_NOT_FOUND
+                   : TG_RPC_INVALID_PARAMS;
+    }
+
+    return failure == TG_FAILURE_ARGUMENTS ? TG_RPC_INVALID_PARAMS
+                                           : TG_RPC_INTERNAL_ERROR;
 }
 
 /* Compact JSON in a string is the text form of structured content. */
@@ -245,123 +272,6 @@ tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome)
     default:
         tg_json_write_escaped(out, outcome->value);
     }
-}
-
-/* Ends the result with its own _meta and the added members. */
-static void
-tg_reply_write_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
-                    const tg_outcome_t *outcome)
-{
-    tg_str_t meta, value;
-    size_t n;
-
-    tg_buf_append_cstr(out, "\"_meta\":{");
-    n = 0;
-
-    if (!tg_json_has_member(outcome->value, TG_STR("_meta"), TG_JSON_OBJECT,
-                            &meta)) {
-        meta = TG_STR("{}");
-    }
-
-    if (reply->is_modern
-        && tg_json_get_member(
-               meta, TG_STR("io.modelcontextprotocol/serverInfo"), &value)
-               != TG_OK)
-    {
-        tg_buf_append_cstr(out, "\"io.modelcontextprotocol/serverInfo\":");
-        tg_reply_write_server_info(peer, out);
-        n++;
-    }
-
-    if (outcome->meta.data != NULL) {
-        n = tg_json_write_members_except(out, outcome->meta, tg_reply_all, n);
-    }
-
-    (void) tg_json_write_members_except(out, meta, tg_reply_all, n);
-    tg_buf_append_cstr(out, "}}");
-}
-
-/* Checks for a value that the legacy era, which has only objects, lacks. */
-static int
-tg_reply_is_structured_modern_only(const tg_reply_t *reply,
-                                   const tg_tool_result_view_t *view)
-{
-    return !reply->is_modern && view->structured != TG_JSON_NONE
-           && view->structured != TG_JSON_OBJECT;
-}
-
-/* Adds the modern members to a handler's whole result. */
-static void
-tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
-                      const tg_outcome_t *outcome,
-                      const tg_tool_result_view_t *view)
-{
-    static const char *const ours[] = { "structuredContent", "resultType",
-                                        "_meta", NULL };
-    int is_modern_only;
-    tg_str_t raw;
-    size_t n;
-
-    raw = outcome->value;
-    is_modern_only = tg_reply_is_structured_modern_only(reply, view);
-
-    if (!reply->is_modern && outcome->meta.data == NULL && !is_modern_only) {
-        tg_json_write_compact(out, raw);
-        return;
-    }
-
-    tg_buf_append_char(out, '{');
-
-    if (reply->is_modern) {
-        tg_buf_append_cstr(out, view->is_input_required
-                                    ? "\"resultType\":\"input_required\""
-                                    : "\"resultType\":\"complete\"");
-    }
-
-    n = tg_json_write_members_except(out, raw, &ours[is_modern_only ? 0 : 1],
-                                     reply->is_modern);
-    tg_buf_append_cstr(out, n != 0 ? "," : "");
-    tg_reply_write_meta(peer, reply, out, outcome);
-}
-
-#define TG_REPLY_TEXT "{\"content\":[{\"type\":\"text\",\"text\":\""
-#define TG_REPLY_TEXT_END "\"}]"
-#define TG_REPLY_IS_OK ",\"isError\":false}"
-
-static void
-tg_reply_write_tool_result(tg_peer_t *peer, const tg_reply_t *reply,
-                           tg_buf_t *out, const tg_outcome_t *outcome,
-                           const tg_tool_result_view_t *view)
-{
-    int is_text_only;
-
-    is_text_only = peer->row->is_text_only;
-
-    if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
-        tg_reply_write_result(peer, reply, out, outcome, view);
-        return;
-    }
-
-    if (reply->is_modern) {
-        tg_buf_append_char(out, '{');
-        tg_reply_write_modern_meta(peer, out, outcome->meta);
-    }
-
-    tg_buf_append_cstr(out, &TG_REPLY_TEXT[reply->is_modern ? 1 : 0]);
-    tg_reply_write_text(out, outcome);
-    tg_buf_append_cstr(out, TG_REPLY_TEXT_END);
-
-    if (tg_reply_is_structured(peer, reply, outcome)) {
-        tg_json_add_compact(out, "structuredContent", outcome->value);
-    }
-
-    if (!reply->is_modern && !is_text_only) {
-        tg_json_add_compact(out, "_meta", outcome->meta);
-    }
-
-    tg_buf_append_cstr(out, outcome->kind == TG_OUTCOME_FAILURE
-                                ? ",\"isError\":true}"
-                                : TG_REPLY_IS_OK);
 }
 
 /*
@@ -466,15 +376,16 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
         return;
     }
 
-    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL) {
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind != TG_ENTRY_METHOD) {
         tg_tool_result_read_view(outcome->value, &view);
     }
 
     if (view.is_input_required && !reply->is_modern) {
         unasked = tg_outcome_make_failure(
             TG_FAILURE_PROGRAM,
-            "The tool needs input from its user first (input_required), which "
-            "only clients of MCP 2026-07-28 support; this client does not.");
+            "The answer needs input from the user first (input_required), "
+            "which only clients of MCP 2026-07-28 support; this client does "
+            "not.");
         outcome = &unasked;
     }
 
@@ -491,10 +402,10 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
 
     out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
 
-    if (reply->kind == TG_ENTRY_TOOL) {
-        tg_reply_write_tool_result(peer, reply, out, outcome, &view);
-    } else {
+    if (reply->kind == TG_ENTRY_METHOD) {
         tg_reply_write_method_result(out, outcome);
+    } else {
+        tg_reply_write_outcome(peer, reply, out, outcome, &view);
     }
 
     tg_reply_close(peer, reply, start);

@@ -91,9 +91,9 @@ typedef void (*tg_peer_restore_call_pt)(void *host, tg_call_t *call,
  * dialect.
  *
  *   TG_OK       resume was called for each call in flight, oldest first.
- *               *has_changed: the tools that this client sees differ from
- *               those in the old process; notify the client with
- *               tg_peer_notify_list_changed()
+ *               *changes has the bit `1 << kind` for each kind whose entries
+ *               that this client sees differ from those in the old process;
+ *               notify the client with tg_peer_notify_list_changes()
  *   TG_INVALID  not a valid state of this version; resume was not called
  *   TG_NOMEM    out of memory; close the connection
  *
@@ -101,6 +101,6 @@ typedef void (*tg_peer_restore_call_pt)(void *host, tg_call_t *call,
  */
 int tg_peer_load(tg_peer_t *peer, tg_str_t state,
                  tg_peer_read_replies_pt read_replies, void *data,
-                 tg_peer_restore_call_pt resume, int *has_changed);
+                 tg_peer_restore_call_pt resume, unsigned *changes);
 
 #endif

@@ -5,7 +5,7 @@
  * Numbers are big-endian. A str is its length in 4 bytes (TG_SNAPSHOT_ABSENT
  * if it is absent) and its bytes.
  *
- *     magic and version   "TGP8"
+ *     magic and version   "TGP9"
  *     dialect             1
  *     frame type          1
  *     flags of the peer   2
@@ -13,10 +13,13 @@
  *     client              str: name, or empty
  *     client version      str, or empty
  *     client via          str, or empty
- *     view                8: tg_catalog_digest_visible() for this client
+ *     view                8 for each kind: tg_catalog_get_view() of this client
  *     subscriptions       4: number; newest first
  *         id              str
- *         filter          1: has_tools is 1, has_broadcasts is 2
+ *         filter          1: TG_FILTER_…
+ *     resources           4: number of subscriptions to one; oldest first
+ *         subscription    4: its position, from 1 on; 0: resources/subscribe
+ *         uri             str
  *     client_caps         1
  *     asked               4: number of requests sent to the client
  *     server requests     4: number of pending ones; oldest first
@@ -30,8 +33,11 @@
  *         kind, flags     1 byte each
  *         batch           4: number of its batch, or 0
  *         id              str
+ *         subject, mime   str each
+ *         ttl             8: in ms
  *         progress token  str
  *         last progress   str
+ *         entry kind      1
  *         name            str
  *         output          1: output mode of the entry
  *         output digest   8: output_digest of the entry
@@ -45,13 +51,14 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
-#define TG_SNAPSHOT_MAGIC TG_STR("TGP8")
+#define TG_SNAPSHOT_MAGIC TG_STR("TGP9")
 #define TG_SNAPSHOT_ABSENT UINT32_MAX
 
 enum {
     TG_SNAPSHOT_IS_MODERN = 1, /* flag of a call */
     TG_SNAPSHOT_IS_MCP = 2,    /* flag of a call and of the peer */
     TG_SNAPSHOT_IS_SILENT = 4, /* flag of a call */
+    TG_SNAPSHOT_IS_PUBLIC = 8, /* flag of a call */
     TG_SNAPSHOT_IS_LEGACY = 4, /* flag of the peer, as all that follow */
     TG_SNAPSHOT_IS_TOOLGATE = 8,
     TG_SNAPSHOT_IS_CLOSING = 16,

@@ -132,6 +132,28 @@ tg_snapshot_read_id(tg_snapshot_reader_t *state)
     return id;
 }
 
+/* Reads the escaped body of a string, or absent. */
+static tg_str_t
+tg_snapshot_read_body(tg_snapshot_reader_t *state)
+{
+    tg_str_t body;
+    tg_buf_t raw;
+
+    body = tg_snapshot_read_str(state);
+
+    if (body.data != NULL) {
+        tg_buf_init(&raw, tg_alloc_libc());
+        tg_buf_append_char(&raw, '"');
+        tg_buf_append_str(&raw, body);
+        tg_buf_append_char(&raw, '"');
+        state->is_bad |= tg_buf_has_failed(&raw)
+                         || tg_json_validate(tg_buf_view(&raw), NULL) != TG_OK;
+        tg_buf_deinit(&raw);
+    }
+
+    return body;
+}
+
 /* Reads a valid UTF-8 text of at most `most` bytes. */
 static tg_str_t
 tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
@@ -146,12 +168,12 @@ tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
 
 static void
 tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
-                      uint64_t *view)
+                      tg_catalog_view_t *view)
 {
     tg_frame_type_t kind;
     tg_dialect_t dialect;
     tg_str_t version, client, client_version, via;
-    unsigned flags;
+    unsigned flags, i;
 
     dialect = (tg_dialect_t) tg_snapshot_read_enum(state, TG_DIALECT_COUNT - 1);
     kind = (tg_frame_type_t) tg_snapshot_read_enum(state, TG_FRAME_PREFIX);
@@ -160,7 +182,10 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     client = tg_snapshot_read_text(state, TG_CLIENT_NAME_MAX);
     client_version = tg_snapshot_read_text(state, TG_CLIENT_VERSION_MAX);
     via = tg_snapshot_read_text(state, TG_CLIENT_VIA_MAX);
-    *view = tg_snapshot_read_number(state, 8);
+
+    for (i = 0; i < TG_ENTRY_KINDS; i++) {
+        view->kinds[i] = tg_snapshot_read_number(state, 8);
+    }
 
     if (state->is_bad || version.len >= sizeof(peer->priv->version)
         || (dialect == TG_DIALECT_AUTO
@@ -215,7 +240,7 @@ tg_snapshot_load_subscriptions(tg_peer_t *peer, tg_snapshot_reader_t *state)
 
     for (at = &peer->priv->subscriptions; n != 0; at = &(*at)->next, n--) {
         id = tg_snapshot_read_id(state);
-        asked = tg_snapshot_read_enum(state, 3);
+        asked = tg_snapshot_read_enum(state, TG_FILTER_ALL);
 
         if (state->is_bad || id.data == NULL) {
             return TG_INVALID;
@@ -225,11 +250,39 @@ tg_snapshot_load_subscriptions(tg_peer_t *peer, tg_snapshot_reader_t *state)
             return TG_NOMEM;
         }
 
-        (*at)->has_tools = (asked & 1) != 0;
-        (*at)->has_broadcasts = (asked & 2) != 0;
+        (*at)->filter = asked;
     }
 
     return TG_OK;
+}
+
+static int
+tg_snapshot_load_resources(tg_peer_t *peer, tg_snapshot_reader_t *state)
+{
+    tg_subscription_t *sub;
+    unsigned n, position;
+    tg_str_t uri;
+    int rc;
+
+    rc = TG_OK;
+
+    for (n = tg_snapshot_read_count(state, 8); rc == TG_OK && n != 0; n--) {
+        position = (unsigned) tg_snapshot_read_number(state, 4);
+        uri = tg_snapshot_read_text(state, TG_URI_MAX);
+        sub = position != 0 ? peer->priv->subscriptions : NULL;
+
+        for (/* void */; position > 1 && sub != NULL; position--) {
+            sub = sub->next;
+        }
+
+        if (state->is_bad || uri.len == 0 || (position != 0 && sub == NULL)) {
+            return TG_INVALID;
+        }
+
+        rc = tg_resource_subscription_add(peer, sub, uri);
+    }
+
+    return rc == TG_OK && state->is_bad ? TG_INVALID : rc;
 }
 
 static int
@@ -337,12 +390,17 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
     restored->call.peer = peer;
     reply = &restored->call.reply;
     reply->kind = (tg_catalog_entry_type_t) tg_snapshot_read_enum(
-        state, TG_ENTRY_METHOD);
+        state, TG_ENTRY_KINDS - 1);
     flags = (unsigned) tg_snapshot_read_number(state, 1);
     *batch = (unsigned) tg_snapshot_read_number(state, 4);
     reply->id = tg_snapshot_read_id(state);
+    reply->subject = tg_snapshot_read_body(state);
+    reply->mime = tg_snapshot_read_text(state, TG_NAME_MAX);
+    reply->ttl_ms = (int64_t) tg_snapshot_read_number(state, 8);
     restored->call.progress_token = tg_snapshot_read_json(state, 0);
     progress = tg_snapshot_read_str(state);
+    restored->call.own_entry.kind = (tg_catalog_entry_type_t)
+        tg_snapshot_read_enum(state, TG_ENTRY_KINDS - 1);
     restored->call.own_entry.name = tg_snapshot_read_str(state);
     restored->call.own_entry.output = (tg_output_type_t) tg_snapshot_read_enum(
         state, TG_OUTPUT_RESULT);
@@ -351,7 +409,7 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
     reply->is_modern = (flags & TG_SNAPSHOT_IS_MODERN) != 0;
     reply->is_mcp = (flags & TG_SNAPSHOT_IS_MCP) != 0;
     reply->is_silent = (flags & TG_SNAPSHOT_IS_SILENT) != 0;
-    restored->call.own_entry.kind = reply->kind;
+    reply->is_public = (flags & TG_SNAPSHOT_IS_PUBLIC) != 0;
 
     if (restored->token.len > TG_PEER_TOKEN_MAX
         || restored->call.progress_token.len > TG_PROGRESS_TOKEN_MAX
@@ -384,7 +442,7 @@ tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     tg_restored_call_t restored;
     unsigned n, batch;
 
-    for (n = tg_snapshot_read_count(state, 35); n != 0; n--) {
+    for (n = tg_snapshot_read_count(state, 52); n != 0; n--) {
         tg_restored_call_read(peer, state, &restored, &batch);
 
         if (state->is_bad || batch > nbatches) {
@@ -493,14 +551,14 @@ tg_snapshot_load_rest(tg_peer_t *peer, tg_snapshot_reader_t *state,
 int
 tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
              tg_peer_read_replies_pt read_replies, void *data,
-             tg_peer_restore_call_pt resume, int *has_changed)
+             tg_peer_restore_call_pt resume, unsigned *changes)
 {
     tg_snapshot_reader_t state;
-    uint64_t view;
+    tg_catalog_view_t view, now;
     int rc;
 
     state = (tg_snapshot_reader_t){ bytes, read_replies, data, 0 };
-    *has_changed = 0;
+    *changes = 0;
 
     if (!tg_str_eq(tg_snapshot_read_bytes(&state, TG_SNAPSHOT_MAGIC.len),
                    TG_SNAPSHOT_MAGIC))
@@ -511,6 +569,10 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
     tg_snapshot_load_head(peer, &state, &view);
     rc = state.is_bad ? TG_INVALID
                       : tg_snapshot_load_subscriptions(peer, &state);
+
+    if (rc == TG_OK) {
+        rc = tg_snapshot_load_resources(peer, &state);
+    }
 
     if (rc == TG_OK) {
         rc = tg_snapshot_load_server_requests(peer, &state);
@@ -524,11 +586,11 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
         return TG_NOMEM;
     }
 
-    *has_changed = rc == TG_OK
-                   && view
-                          != tg_catalog_digest_visible(
-                              peer->catalog, peer->priv->ops->is_visible,
-                              peer->host);
+    if (rc == TG_OK) {
+        now = tg_catalog_get_view(peer->catalog, peer->priv->ops->is_visible,
+                                  peer->host);
+        *changes = tg_catalog_view_compare(&view, &now);
+    }
 
     return rc;
 }

@@ -36,8 +36,48 @@ tg_snapshot_write_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 
     for (sub = peer->priv->subscriptions; sub != NULL; sub = sub->next) {
         tg_snapshot_write_str(out, sub->id);
-        tg_snapshot_write_number(
-            out, (sub->has_tools ? 1U : 0) | (sub->has_broadcasts ? 2U : 0), 1);
+        tg_snapshot_write_number(out, sub->filter, 1);
+    }
+}
+
+/* Returns the position of a subscription, from 1 on; 0 for NULL. */
+static unsigned
+tg_snapshot_get_position(const tg_peer_t *peer, const tg_subscription_t *sub)
+{
+    const tg_subscription_t *at;
+    unsigned i;
+
+    if (sub == NULL) {
+        return 0;
+    }
+
+    for (i = 1, at = peer->priv->subscriptions; at != sub; at = at->next) {
+        i++;
+    }
+
+    return i;
+}
+
+/* Writes the list from its end, so that loading builds the same list. */
+static void
+tg_snapshot_write_resources(tg_peer_t *peer, tg_buf_t *out)
+{
+    const tg_resource_subscription_t *resource;
+    unsigned i, n;
+
+    tg_snapshot_write_number(out, peer->priv->nresources, 4);
+
+    for (n = peer->priv->nresources; n != 0; n--) {
+        resource = peer->priv->resources;
+
+        for (i = 1; i < n; i++) {
+            resource = resource->next;
+        }
+
+        tg_snapshot_write_number(out,
+                                 tg_snapshot_get_position(peer, resource->sub),
+                                 4);
+        tg_snapshot_write_str(out, resource->uri);
     }
 }
 
@@ -175,7 +215,8 @@ tg_snapshot_write_call(const tg_call_t *call, tg_peer_write_token_pt put_token,
     entry = call->entry;
     flags = (reply->is_modern ? TG_SNAPSHOT_IS_MODERN : 0)
             | (reply->is_mcp ? TG_SNAPSHOT_IS_MCP : 0)
-            | (reply->is_silent ? TG_SNAPSHOT_IS_SILENT : 0);
+            | (reply->is_silent ? TG_SNAPSHOT_IS_SILENT : 0)
+            | (reply->is_public ? TG_SNAPSHOT_IS_PUBLIC : 0);
 
     tg_snapshot_write_number(out, reply->kind, 1);
     tg_snapshot_write_number(out, flags, 1);
@@ -183,8 +224,12 @@ tg_snapshot_write_call(const tg_call_t *call, tg_peer_write_token_pt put_token,
                              reply->batch != NULL ? reply->batch->number : 0,
                              4);
     tg_snapshot_write_str(out, reply->id);
+    tg_snapshot_write_str(out, reply->subject);
+    tg_snapshot_write_str(out, reply->mime);
+    tg_snapshot_write_number(out, (uint64_t) reply->ttl_ms, 8);
     tg_snapshot_write_str(out, call->progress_token);
     tg_snapshot_write_str(out, tg_str(call->progress, call->progress_len));
+    tg_snapshot_write_number(out, entry != NULL ? entry->kind : reply->kind, 1);
     tg_snapshot_write_str(out, entry != NULL ? entry->name : TG_STR_NONE);
     tg_snapshot_write_number(out, entry != NULL ? entry->output : 0, 1);
     tg_snapshot_write_number(out, entry != NULL ? entry->output_digest : 0, 8);
@@ -197,7 +242,8 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
              int has_separate_replies, tg_buf_t *out)
 {
     const tg_call_t *call;
-    unsigned flags;
+    tg_catalog_view_t view;
+    unsigned flags, i;
     int rc;
 
     flags = (peer->frame.is_discarding ? TG_SNAPSHOT_IS_DISCARDING : 0)
@@ -219,12 +265,15 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
     tg_snapshot_write_str(out, peer->client);
     tg_snapshot_write_str(out, peer->client_version);
     tg_snapshot_write_str(out, peer->client_via);
-    tg_snapshot_write_number(
-        out,
-        tg_catalog_digest_visible(peer->catalog, peer->priv->ops->is_visible,
-                                  peer->host),
-        8);
+    view = tg_catalog_get_view(peer->catalog, peer->priv->ops->is_visible,
+                               peer->host);
+
+    for (i = 0; i < TG_ENTRY_KINDS; i++) {
+        tg_snapshot_write_number(out, view.kinds[i], 8);
+    }
+
     tg_snapshot_write_subscriptions(peer, out);
+    tg_snapshot_write_resources(peer, out);
     tg_snapshot_write_server_requests(peer, out);
     tg_snapshot_write_batches(peer, has_separate_replies, out);
     tg_snapshot_write_number(out, peer->ncalls, 4);

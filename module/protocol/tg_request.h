@@ -19,9 +19,13 @@
  * outlive.
  */
 typedef struct {
-    tg_str_t name;    /* plain text */
-    tg_str_t version; /* plain text */
-    tg_str_t instructions;
+    tg_str_t name;         /* plain text */
+    tg_str_t version;      /* plain text */
+    tg_str_t title;        /* plain text or absent */
+    tg_str_t description;  /* plain text or absent */
+    tg_str_t website;      /* URL or absent */
+    tg_str_t icons;        /* raw array or absent */
+    tg_str_t instructions; /* plain text or absent */
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
     /*
      * A proxy declares what the server behind it does: raw capabilities and
@@ -29,8 +33,18 @@ typedef struct {
      */
     tg_str_t proxied_capabilities;
     tg_str_t proxied_info;
+    /* raw JSON object of MCP extensions for modern clients, or absent */
+    tg_str_t extensions;
     int has_list_changed; /* the host calls tg_peer_notify_list_changed() */
     int has_broadcasts;   /* the host may call tg_peer_send_broadcast() */
+    /* capabilities; without one its methods are unknown */
+    int has_prompts;
+    int has_resources;
+    int has_subscribe; /* clients can subscribe to resources */
+    int has_completions;
+    /* "ttlMs" of lists, and whether users may share them ("cacheScope") */
+    int64_t list_ttl_ms;
+    int is_list_public;
     /* notifies also clients that have sent nothing yet */
     int notifies_pre_request;
 } tg_server_info_t;
@@ -41,11 +55,19 @@ typedef struct tg_batch_s tg_batch_t;
 /* Destination and form of the reply to one request. */
 struct tg_reply_s {
     tg_str_t id; /* raw, as received */
+    /*
+     * Escaped body of the URI that is read, or of the text that is to be
+     * completed.
+     */
+    tg_str_t subject;
+    tg_str_t mime;  /* of the resource that is read: plain text or absent */
+    int64_t ttl_ms; /* "ttlMs" of what is read */
     tg_batch_t *batch;
     tg_catalog_entry_type_t kind;
     unsigned is_modern:1;
     unsigned is_mcp:1;
     unsigned is_silent:1; /* a notification: no reply is sent */
+    unsigned is_public:1; /* "cacheScope" of what is read is "public" */
 };
 
 /*
@@ -54,10 +76,12 @@ struct tg_reply_s {
  */
 typedef struct {
     const tg_catalog_entry_t *entry; /* NULL only with ops->is_proxy */
-    tg_str_t name;      /* escaped body of the tool's or method's name */
-    tg_str_t text;      /* whole message of an MCP tool call, or absent */
-    size_t size;        /* size of the message in bytes */
-    tg_str_t arguments; /* raw JSON; `{}` if the request has none */
+    tg_str_t name; /* escaped body of the entry's name, or of the URI */
+    tg_str_t text; /* whole message of an MCP request, or absent */
+    /* kind of the entries to list; for ops->list */
+    tg_catalog_entry_type_t list_kind;
+    size_t size;                  /* size of the message in bytes */
+    tg_str_t arguments;           /* raw JSON; `{}` if the request has none */
     const tg_json_index_t *notes; /* index of the arguments' members, or NULL */
 
     /* The remaining slices are raw or absent. */
@@ -81,7 +105,7 @@ struct tg_call_s {
     /* copy of name, kind, output and its digest */
     tg_catalog_entry_t own_entry;
     tg_str_t progress_token; /* owned by the call */
-    tg_reply_t reply;        /* its id is owned by the call */
+    tg_reply_t reply;        /* id, subject and mime are owned by the call */
     void *host;              /* for use by the host */
     size_t host_bytes; /* memory that the host uses for the call, in bytes */
     char progress[TG_PROGRESS_VALUE_MAX]; /* last progress that was sent, raw */

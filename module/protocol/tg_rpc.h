@@ -11,6 +11,7 @@ enum {
     TG_RPC_METHOD_NOT_FOUND = -32601,
     TG_RPC_INVALID_PARAMS = -32602,
     TG_RPC_INTERNAL_ERROR = -32603,
+    TG_RPC_RESOURCE_NOT_FOUND = -32002, /* MCP's legacy era only */
     /* Toolgate: the request was not started and may be resent */
     TG_RPC_NOT_STARTED = -32090,
     TG_RPC_UNSUPPORTED_VERSION = -32022 /* MCP 2026-07-28 */

@@ -170,7 +170,7 @@ scene_act(scene_t *scene, tg_str_t line)
         break;
     case 'l':
         if (scene->has_parent) {
-            tg_peer_notify_list_changed(&scene->parent.peer);
+            tg_peer_notify_list_changed(&scene->parent.peer, TG_ENTRY_TOOL);
         }
 
         break;

@@ -137,7 +137,9 @@ config_list(config_t *config)
         tg_catalog_find_escaped(catalog, config->entry.kind, tg_buf_view(&body))
         == &config->entry);
     tg_buf_append_char(&list, '{');
-    FUZZ(tg_catalog_write_list(catalog, TG_STR_NONE, NULL, NULL, &list)
+    FUZZ(tg_catalog_write_list(catalog,
+                               &(tg_list_page_t){ .cursor = TG_STR_NONE }, NULL,
+                               NULL, &list)
          == TG_OK);
     tg_buf_append_char(&list, '}');
     FUZZ_LINE(tg_buf_view(&list));

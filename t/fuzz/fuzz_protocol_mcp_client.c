@@ -51,7 +51,9 @@ end_listed(end_t *end)
     tg_catalog_unref(end->tools);
     end->tools = tg_catalog_ref(end->client.tools);
     tg_buf_append_char(&text, '{');
-    FUZZ(tg_catalog_write_list(end->tools, TG_STR_NONE, NULL, NULL, &text)
+    FUZZ(tg_catalog_write_list(end->tools,
+                               &(tg_list_page_t){ .cursor = TG_STR_NONE }, NULL,
+                               NULL, &text)
          == TG_OK);
     tg_buf_append_char(&text, '}');
     FUZZ(tg_json_validate(tg_buf_view(&text), NULL) == TG_OK);

@@ -55,7 +55,7 @@ fuzz_host_talk(host_t *host, uint32_t seed, tg_str_t bytes)
         while (host->rc != TG_CLOSED && host_fire(host)) {
         }
 
-        tg_peer_notify_list_changed(&host->peer);
+        tg_peer_notify_list_changed(&host->peer, TG_ENTRY_TOOL);
         tg_peer_send_shutdown_notice(&host->peer, TG_STR("bye"));
         host_collect(host);
     }

@@ -250,7 +250,7 @@ end_deinit(end_t *end)
 
     tg_caller_deinit(&end->caller);
     tg_buf_deinit(&end->log);
-    CU_ASSERT(held == NULL || tg_catalog_digest(held) != 0);
+    CU_ASSERT(held == NULL || tg_catalog_digest(held, TG_ENTRY_TOOL) != 0);
     tg_catalog_unref(held);
 }
 

@@ -372,7 +372,7 @@ host_load(host_t *host, tg_str_t state)
 
     copy = help_copy(state);
     rc = tg_peer_load(&host->peer, tg_str(copy, state.len), NULL, NULL,
-                      host_on_resume, &host->has_changed);
+                      host_on_resume, &host->changes);
     free(copy);
     HELP_HOLDS(rc == TG_OK || host->ndeferred == 0);
 
@@ -445,7 +445,7 @@ host_move(host_t *host)
     host->peer.out = out;
     rc = tg_peer_load(&host->peer, tg_buf_view(&state),
                       host->is_apart ? host_on_give : NULL, &apart,
-                      host_on_resume, &host->has_changed);
+                      host_on_resume, &host->changes);
     HELP_HOLDS(rc != TG_OK || apart.len == 0);
     tg_buf_deinit(&apart);
     tg_buf_deinit(&state);

@@ -30,12 +30,13 @@ typedef struct {
     int is_reworded;     /* `fail` has a new description after the next move */
     const char *dropped; /* a tool or method that is missing after a move */
     int is_apart;        /* the last move kept replies outside of the state */
-    int has_changed;     /* the last move changed this client's list */
-    int is_yielding;     /* each request ends a time slice */
-    int is_moving;       /* the peer moves between time slices */
-    unsigned nslices;    /* time slices that ended early */
-    int is_copying;      /* input comes in blocks of exactly its size */
-    unsigned ncalls;     /* calls that reached the host */
+    /* kinds whose entries the last move changed for this client */
+    unsigned changes;
+    int is_yielding;  /* each request ends a time slice */
+    int is_moving;    /* the peer moves between time slices */
+    unsigned nslices; /* time slices that ended early */
+    int is_copying;   /* input comes in blocks of exactly its size */
+    unsigned ncalls;  /* calls that reached the host */
     unsigned ncancelled;
     unsigned nrequests;              /* requests to the client */
     tg_call_t *deferred[HOST_CALLS]; /* oldest first */

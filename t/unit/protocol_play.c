@@ -39,7 +39,7 @@ play_drain(play_t *play)
 
     if (play->how->is_moving && play->host.rc != TG_NOMEM) {
         CU_ASSERT_FATAL(host_move(&play->host) == TG_OK);
-        CU_ASSERT(!play->host.has_changed);
+        CU_ASSERT(!play->host.changes);
         play->has_moved = 1;
     }
 
@@ -131,8 +131,8 @@ play_describe(play_t *play, size_t got, size_t log, tg_buf_t *text)
     tg_buf_truncate(text, 0);
     play_append_rest(text, &play->got, got);
     play_append_rest(text, &host->log, log);
-    tg_buf_printf(text, "%zu %zu %d %d %u %u %zu\n", play->got.len - got,
-                  host->in.len, host->rc, host->has_changed, host->ncalls,
+    tg_buf_printf(text, "%zu %zu %d %u %u %u %zu\n", play->got.len - got,
+                  host->in.len, host->rc, host->changes, host->ncalls,
                   host->ncancelled, host->ndeferred);
     tg_buf_append_str(text, tg_buf_view(&host->in));
     host_save(host, text);
@@ -331,7 +331,7 @@ play_progress(play_t *play, const script_step_t *step, const char *args)
 static void
 play_list_changed(play_t *play, const script_step_t *step, const char *args)
 {
-    tg_peer_notify_list_changed(&play->host.peer);
+    tg_peer_notify_list_changed(&play->host.peer, TG_ENTRY_TOOL);
 }
 
 static void

@@ -61,10 +61,14 @@ HELP_TEST(empty, "empty")
     CU_ASSERT(tg_catalog_find_escaped(catalog, TG_ENTRY_TOOL, TG_STR("a"))
               == NULL);
     tg_buf_init(&out, &help.alloc);
-    CU_ASSERT(tg_catalog_write_list(catalog, TG_STR_NONE, NULL, NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(catalog,
+                                    &(tg_list_page_t){ .cursor = TG_STR_NONE },
+                                    NULL, NULL, &out)
               == TG_OK);
     HELP_EQ(tg_buf_view(&out), "\"tools\":[]");
-    CU_ASSERT(tg_catalog_write_list(catalog, TG_STR("\"0\""), NULL, NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(
+                  catalog, &(tg_list_page_t){ .cursor = TG_STR("\"0\"") }, NULL,
+                  NULL, &out)
               == TG_INVALID);
     tg_buf_deinit(&out);
     tg_catalog_unref(catalog);
@@ -102,7 +106,9 @@ HELP_TEST(listing, "listing")
     CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
     CU_ASSERT(tg_catalog_size(catalog) == 4);
     CU_ASSERT(tg_catalog_get_entry(catalog, 2) == &entries[2]);
-    CU_ASSERT(tg_catalog_write_list(catalog, TG_STR_NONE, NULL, NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(catalog,
+                                    &(tg_list_page_t){ .cursor = TG_STR_NONE },
+                                    NULL, NULL, &out)
               == TG_OK);
 
     /* Byte by byte: schemas are copied token by token. */
@@ -207,8 +213,9 @@ test_pages(test_many_t *many, size_t each, size_t *npages)
         tg_buf_truncate(&out, 0);
         tg_buf_append_char(&out, '{');
         raw = cursor.len != 0 ? tg_buf_view(&cursor) : TG_STR_NONE;
-        CU_ASSERT_FATAL(tg_catalog_write_list(many->catalog, raw,
-                                              test_is_visible, &each, &out)
+        CU_ASSERT_FATAL(tg_catalog_write_list(
+                            many->catalog, &(tg_list_page_t){ .cursor = raw },
+                            test_is_visible, &each, &out)
                         == TG_OK);
         tg_buf_append_char(&out, '}');
         CU_ASSERT_FATAL(tg_json_validate(tg_buf_view(&out), NULL) == TG_OK);
@@ -354,7 +361,9 @@ HELP_TEST(cursors, "cursors")
     tg_buf_append_cstr(&out, "before");
 
     HELP_EACH(row, invalid) {
-        CU_ASSERT(tg_catalog_write_list(many.catalog, tg_str_from_cstr(*row),
+        CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                        &(tg_list_page_t){
+                                            .cursor = tg_str_from_cstr(*row) },
                                         NULL, NULL, &out)
                   == TG_INVALID);
         HELP_EQ(tg_buf_view(&out), "before");
@@ -362,7 +371,9 @@ HELP_TEST(cursors, "cursors")
 
     tg_buf_truncate(&out, 0);
     tg_buf_append_char(&out, '{');
-    CU_ASSERT(tg_catalog_write_list(many.catalog, TG_STR_NONE, NULL, NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                    &(tg_list_page_t){ .cursor = TG_STR_NONE },
+                                    NULL, NULL, &out)
               == TG_OK);
     tg_buf_append_char(&out, '}');
     CU_ASSERT_FATAL(
@@ -376,20 +387,26 @@ HELP_TEST(cursors, "cursors")
 
     for (/* void */; i + 1 < cursor.len; i++) {
         cursor.data[i] ^= 1;
-        CU_ASSERT(tg_catalog_write_list(many.catalog, tg_buf_view(&cursor),
+        CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                        &(tg_list_page_t){
+                                            .cursor = tg_buf_view(&cursor) },
                                         NULL, NULL, &out)
                   == TG_INVALID);
         cursor.data[i] ^= 1;
     }
 
     CU_ASSERT(out.len == keep);
-    CU_ASSERT(tg_catalog_write_list(many.catalog, tg_buf_view(&cursor), NULL,
-                                    NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                    &(tg_list_page_t){
+                                        .cursor = tg_buf_view(&cursor) },
+                                    NULL, NULL, &out)
               == TG_OK);
     tg_buf_truncate(&cursor, cursor.len - 1);
     tg_buf_append_cstr(&cursor, "0\"");
-    CU_ASSERT(tg_catalog_write_list(many.catalog, tg_buf_view(&cursor), NULL,
-                                    NULL, &out)
+    CU_ASSERT(tg_catalog_write_list(many.catalog,
+                                    &(tg_list_page_t){
+                                        .cursor = tg_buf_view(&cursor) },
+                                    NULL, NULL, &out)
               == TG_INVALID);
     test_many_deinit(&many);
 }
@@ -421,7 +438,7 @@ HELP_TEST(digest, "a cursor belongs to one catalog: another catalog refuses it")
         CU_ASSERT(tg_catalog_add(catalog, &tools[0]) == TG_OK);
         CU_ASSERT(tg_catalog_add(catalog, &tools[1]) == TG_OK);
         CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
-        digests[i] = tg_catalog_digest(catalog);
+        digests[i] = tg_catalog_digest(catalog, TG_ENTRY_TOOL);
         tg_catalog_unref(catalog);
     }
 
@@ -455,8 +472,8 @@ HELP_TEST(steps, "sealing in steps renders the same as sealing at once")
 
     CU_ASSERT(rc == TG_OK);
     CU_ASSERT(n == many.n);
-    CU_ASSERT(tg_catalog_digest(many.catalog)
-              == tg_catalog_digest(whole.catalog));
+    CU_ASSERT(tg_catalog_digest(many.catalog, TG_ENTRY_TOOL)
+              == tg_catalog_digest(whole.catalog, TG_ENTRY_TOOL));
     tg_catalog_write_whole_list(many.catalog, NULL, NULL, &out);
     tg_catalog_write_whole_list(whole.catalog, NULL, NULL, &expected);
     CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&expected)));
@@ -487,7 +504,8 @@ HELP_TEST(rendered, "rendered entries")
     help.fail_at = help.count + 1;
     CU_ASSERT(tg_catalog_seal(second) == TG_OK);
     CU_ASSERT(entries[0].listing.data == many.entries[0].listing.data);
-    CU_ASSERT(tg_catalog_digest(second) == tg_catalog_digest(many.catalog));
+    CU_ASSERT(tg_catalog_digest(second, TG_ENTRY_TOOL)
+              == tg_catalog_digest(many.catalog, TG_ENTRY_TOOL));
     tg_catalog_unref(second);
     test_many_deinit(&many);
     CU_ASSERT(help.live == 0);

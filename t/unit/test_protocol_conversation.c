@@ -373,7 +373,7 @@ HELP_TEST(shutdown_notice, "shutdown notice")
         CU_ASSERT(test_run_query(&talk, &talk.jobs[0]) == TG_OK);
         test_pump(&talk);
         talk.host.peer.is_legacy = 1;
-        tg_peer_notify_list_changed(&talk.host.peer);
+        tg_peer_notify_list_changed(&talk.host.peer, TG_ENTRY_TOOL);
         tg_peer_send_shutdown_notice(&talk.host.peer, TG_STR("bye"));
         CU_ASSERT(test_run_query(&talk, &talk.jobs[1]) == TG_OK);
         CU_ASSERT(test_run_query(&talk, &talk.jobs[2]) == TG_OK);

@@ -116,7 +116,7 @@ test_play(const script_t *script, const tg_alloc_t *alloc)
     }
 
     if (!result.is_broken) {
-        tg_peer_notify_list_changed(&host.peer);
+        tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
         tg_peer_send_shutdown_notice(&host.peer, TG_STR("bye"));
         test_take(&host, &result);
     }

@@ -205,14 +205,14 @@ HELP_TEST(list_changed, "list_changed")
               "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":"
               "\"2025-06-18\",\"capabilities\":{\"tools\":{},\"experimental\":"
               "{\"toolgate\":{}}},\"serverInfo\":\"$object\"}}");
-    tg_peer_notify_list_changed(&host.peer);
+    tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
     HELP_EQ(host_take(&host), "");
     HOST_LINE(&host, TEST_LISTEN("1", "{\"toolsListChanged\":true}"),
               "{\"jsonrpc\":\"2.0\",\"method\":"
               "\"notifications/subscriptions/acknowledged\",\"params\":{"
               "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1},"
               "\"notifications\":{}}}");
-    tg_peer_notify_list_changed(&host.peer);
+    tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
     HELP_EQ(host_take(&host), "");
     host_deinit(&host);
 }

@@ -38,17 +38,17 @@ HELP_TEST(unchanged, "no change, or none that this client can see")
 
     test_init(&host, TG_DIALECT_AUTO);
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(!host.has_changed);
+    CU_ASSERT(!host.changes);
 
     host.is_hiding = 1; /* of it, `fail` is now hidden */
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(!host.has_changed);
+    CU_ASSERT(!host.changes);
     host.is_reworded = 1;
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(!host.has_changed);
+    CU_ASSERT(!host.changes);
     host.dropped = "hello"; /* a method, which no list shows */
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(!host.has_changed);
+    CU_ASSERT(!host.changes);
     host_deinit(&host);
 }
 
@@ -59,20 +59,20 @@ HELP_TEST(changed, "a change for this client")
     test_init(&host, TG_DIALECT_AUTO);
     host.is_reworded = 1;
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(host.has_changed);
+    CU_ASSERT(host.changes);
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(!host.has_changed);
+    CU_ASSERT(!host.changes);
     host.dropped = "echo";
     CU_ASSERT(host_move(&host) == TG_OK);
-    CU_ASSERT(host.has_changed);
+    CU_ASSERT(host.changes);
 
     /* Nobody is subscribed yet. */
-    tg_peer_notify_list_changed(&host.peer);
+    tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
     HELP_EQ(host_take(&host), "");
     host_feed(&host, TG_STR(TEST_INITIALIZE));
     (void) host_take(&host);
     CU_ASSERT(host_move(&host) == TG_OK);
-    tg_peer_notify_list_changed(&host.peer);
+    tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
     HELP_EQ(host_take(&host), TEST_CHANGED "\n");
     HOST_LINE(&host, TEST_CALL("1", "echo"),
               "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
@@ -272,7 +272,7 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
     test_nresumed = 0;
     copy = help_copy(state);
     rc = tg_peer_load(&host.peer, tg_str(copy, state.len), NULL, NULL,
-                      test_on_resume, &host.has_changed);
+                      test_on_resume, &host.changes);
     free(copy);
     CU_ASSERT(rc == TG_OK || rc == TG_INVALID || rc == TG_NOMEM);
     CU_ASSERT(rc != TG_INVALID
@@ -284,7 +284,7 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
     }
 
     if (rc == TG_OK) {
-        tg_peer_notify_list_changed(&host.peer);
+        tg_peer_notify_list_changed(&host.peer, TG_ENTRY_TOOL);
         host_feed(&host, TG_STR("\"method\":\"hello\"}\n"));
         host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":"
                                 "\"notifications/cancelled\",\"params\":{"

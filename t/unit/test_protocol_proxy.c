@@ -97,13 +97,14 @@ HELP_TEST(proxy, "proxy")
     test_proxy_line(&proxy, TEST_LIST("2"),
                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,"
                     "\"message\":\"$contains:tool_max_inflight\"}}");
-    tg_call_respond_list(list, TG_STR_NONE);
+    tg_call_respond_list(list, &(tg_list_page_t){ .cursor = TG_STR_NONE });
     HELP_JSON(tg_buf_view(&proxy.peer.out),
               "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
     tg_buf_truncate(&proxy.peer.out, 0);
 
     test_proxy_line(&proxy, TEST_LIST("1"), NULL);
-    tg_call_respond_list(proxy.list, TG_STR("\"1.x\""));
+    tg_call_respond_list(proxy.list,
+                         &(tg_list_page_t){ .cursor = TG_STR("\"1.x\"") });
     HELP_JSON(tg_buf_view(&proxy.peer.out), TEST_BAD_CURSOR);
     tg_buf_truncate(&proxy.peer.out, 0);
     proxy.rc = TG_END;

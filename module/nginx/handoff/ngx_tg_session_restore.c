@@ -16,7 +16,7 @@ ngx_tg_session_restore_last_call(ngx_tg_session_base_t *base,
 static int
 ngx_tg_session_restore_peer(ngx_tg_session_t *session,
                             ngx_tg_session_snapshot_t *snapshot,
-                            int *has_changed)
+                            unsigned *changes)
 {
     tg_buf_t state;
     tg_peer_t *peer;
@@ -43,7 +43,7 @@ ngx_tg_session_restore_peer(ngx_tg_session_t *session,
     if (rc == TG_OK) {
         rc = tg_peer_load(peer, tg_buf_view(&state),
                           ngx_tg_session_snapshot_read_replies, snapshot,
-                          ngx_tg_call_restore, has_changed);
+                          ngx_tg_call_restore, changes);
     }
 
     tg_buf_deinit(&state);
@@ -57,7 +57,8 @@ ngx_tg_session_restore(ngx_tg_session_t *session, void *received_snapshot)
     ngx_tg_session_snapshot_t *snapshot = received_snapshot;
 
     ngx_tg_session_snapshot_head_t *head;
-    int rc, has_changed;
+    unsigned changes;
+    int rc;
 
     head = &snapshot->head;
     session->bytes_in = head->bytes_in;
@@ -70,7 +71,7 @@ ngx_tg_session_restore(ngx_tg_session_t *session, void *received_snapshot)
     ngx_memcpy(session->base.key, head->key, NGX_TG_TOKEN_LEN);
     ngx_tg_session_base_hold_runner(&session->base);
 
-    rc = ngx_tg_session_restore_peer(session, snapshot, &has_changed);
+    rc = ngx_tg_session_restore_peer(session, snapshot, &changes);
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->base.connection->log, 0,
@@ -101,9 +102,7 @@ ngx_tg_session_restore(ngx_tg_session_t *session, void *received_snapshot)
                                 ? (ngx_msec_t) head->timer_left
                                 : NGX_TIMER_INFINITE);
 
-    if (has_changed) {
-        tg_peer_notify_list_changed(&session->base.peer);
-    }
+    tg_peer_notify_list_changes(&session->base.peer, changes);
 
     return NGX_OK;
 }

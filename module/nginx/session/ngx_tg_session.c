@@ -216,28 +216,39 @@ ngx_tg_sessions_stop(void)
 
 /* --- catalogs --- */
 
-/* Returns the digest of the tools that the client sees. */
-static uint64_t
-ngx_tg_session_base_get_view(ngx_tg_session_base_t *base)
+/* Returns what the client sees of a catalog. */
+static tg_catalog_view_t
+ngx_tg_session_base_get_view(ngx_tg_session_base_t *base,
+                             const tg_catalog_t *catalog)
 {
-    if (base->view_catalog != base->peer.catalog) {
-        base->view_catalog = base->peer.catalog;
-        base->view_hash = tg_catalog_digest_visible(base->view_catalog,
-                                                    ngx_tg_session_base_can_see,
-                                                    base);
-    }
+    return tg_catalog_get_view(catalog, ngx_tg_session_base_can_see, base);
+}
 
-    return base->view_hash;
+static uint64_t
+ngx_tg_catalog_view_hash(const tg_catalog_view_t *view)
+{
+    return tg_hash_fast(TG_HASH_INIT, tg_str((const char *) view->kinds,
+                                             sizeof(view->kinds)));
 }
 
 static void
 ngx_tg_session_base_set_catalog(ngx_tg_session_base_t *base,
                                 tg_catalog_t *catalog)
 {
+    tg_catalog_view_t before, after;
     ngx_tg_call_record_t *last;
-    uint64_t before;
+    unsigned changes;
+    uint64_t hash;
 
-    before = ngx_tg_session_base_get_view(base);
+    after = ngx_tg_session_base_get_view(base, catalog);
+    hash = ngx_tg_catalog_view_hash(&after);
+    changes = 0;
+
+    if (base->view_catalog != base->peer.catalog || base->view_hash != hash) {
+        before = ngx_tg_session_base_get_view(base, base->peer.catalog);
+        changes = tg_catalog_view_compare(&before, &after);
+    }
+
     last = &base->last;
 
     if (last->entry != NULL) {
@@ -245,11 +256,12 @@ ngx_tg_session_base_set_catalog(ngx_tg_session_base_t *base,
                                       last->entry->name);
     }
 
-    base->view_catalog = NULL;
     tg_peer_set_catalog(&base->peer, catalog);
+    base->view_catalog = catalog;
+    base->view_hash = hash;
 
-    if (ngx_tg_session_base_get_view(base) != before) {
-        tg_peer_notify_list_changed(&base->peer);
+    if (changes != 0) {
+        tg_peer_notify_list_changes(&base->peer, changes);
         ngx_tg_session_base_wake(base);
     }
 }
