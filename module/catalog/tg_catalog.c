@@ -61,6 +61,7 @@ tg_catalog_unref(tg_catalog_t *catalog)
     tg_buf_deinit(&catalog->legacy);
     tg_free(catalog->alloc, catalog->entries);
     tg_free(catalog->alloc, catalog->slots);
+    tg_free(catalog->alloc, catalog->templates);
     tg_free(catalog->alloc, catalog->cache);
 
     if (catalog->release != NULL) {
@@ -133,6 +134,32 @@ tg_catalog_grow(tg_catalog_t *catalog)
     return TG_OK;
 }
 
+static int
+tg_catalog_add_template(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
+{
+    tg_catalog_entry_t **templates;
+    size_t n;
+
+    if (catalog->ntemplates == catalog->max_templates) {
+        n = catalog->max_templates != 0 ? catalog->max_templates * 2
+                                        : TG_CATALOG_SLOTS_MIN / 2;
+        templates = catalog->alloc->resize(catalog->alloc->ctx,
+                                           catalog->templates,
+                                           n * sizeof(templates[0]));
+
+        if (templates == NULL) {
+            return TG_NOMEM;
+        }
+
+        catalog->templates = templates;
+        catalog->max_templates = n;
+    }
+
+    catalog->templates[catalog->ntemplates++] = entry;
+
+    return TG_OK;
+}
+
 int
 tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
 {
@@ -146,6 +173,12 @@ tg_catalog_add(tg_catalog_t *catalog, tg_catalog_entry_t *entry)
 
     if (catalog->slots[slot] != NULL) {
         return TG_EXISTS;
+    }
+
+    if (entry->kind == TG_ENTRY_TEMPLATE
+        && tg_catalog_add_template(catalog, entry) != TG_OK)
+    {
+        return TG_NOMEM;
     }
 
     entry->index = catalog->n;
@@ -345,14 +378,25 @@ tg_catalog_find_uri(const tg_catalog_t *catalog, tg_str_t uri,
                     tg_buf_t *arguments)
 {
     const tg_catalog_entry_t *entry;
+    size_t i;
 
     entry = tg_catalog_find(catalog, TG_ENTRY_RESOURCE, uri);
 
     if (entry != NULL) {
         tg_buf_append_cstr(arguments, "{}");
+        return tg_buf_has_failed(arguments) ? NULL : entry;
     }
 
-    return entry;
+    for (i = 0; i < catalog->ntemplates; i++) {
+        entry = catalog->templates[i];
+
+        if (tg_uri_template_match(entry->uri_template, uri, arguments)
+            != TG_MISSING) {
+            return tg_buf_has_failed(arguments) ? NULL : entry;
+        }
+    }
+
+    return NULL;
 }
 
 void

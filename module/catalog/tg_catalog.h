@@ -9,9 +9,8 @@
 #define TG_CATALOG_H
 
 #include "base/tg_json.h"
+#include "catalog/tg_uri_template.h"
 
-/* Maximum length of a resource's URI or of a template, in bytes. */
-#define TG_URI_MAX 2048
 /* Maximum length of a name (MCP 2025-11-25, "Tool Names"). */
 #define TG_NAME_MAX 128
 /* Maximum length of a name that common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
@@ -27,8 +26,6 @@ typedef enum {
     /* the handler returns a whole MCP CallToolResult */
     TG_OUTPUT_RESULT
 } tg_output_type_t;
-
-typedef struct tg_uri_template_s tg_uri_template_t;
 
 typedef enum {
     TG_ENTRY_TOOL,

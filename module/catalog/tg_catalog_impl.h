@@ -15,6 +15,9 @@ struct tg_catalog_s {
     /* hash table with open addressing; a power of two, at most half full */
     tg_catalog_entry_t **slots;
     size_t nslots;
+    tg_catalog_entry_t **templates; /* in the order of addition */
+    size_t ntemplates;
+    size_t max_templates;
     tg_buf_t listings;
     tg_buf_t legacy; /* legacy listings that differ from listings */
     size_t nsealed;  /* number of entries whose listings are rendered */

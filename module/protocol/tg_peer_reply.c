@@ -383,9 +383,13 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
     if (view.is_input_required && !reply->is_modern) {
         unasked = tg_outcome_make_failure(
             TG_FAILURE_PROGRAM,
-            "The answer needs input from the user first (input_required), "
-            "which only clients of MCP 2026-07-28 support; this client does "
-            "not.");
+            reply->kind == TG_ENTRY_TOOL
+                ? "The tool needs input from its user first (input_required), "
+                  "which only clients of MCP 2026-07-28 support; this client "
+                  "does not."
+                : "The server needs input from its user first "
+                  "(input_required), which only clients of MCP 2026-07-28 "
+                  "support; this client does not.");
         outcome = &unasked;
     }
 

@@ -93,7 +93,7 @@ tg_mcp_lists_write(const tg_mcp_lists_t *lists, tg_buf_t *json)
 uint64_t
 tg_mcp_lists_digest(const tg_mcp_lists_t *lists)
 {
-    return tg_hash_fast(tg_catalog_digest(lists->tools),
+    return tg_hash_fast(tg_catalog_digest(lists->tools, TG_ENTRY_TOOL),
                         tg_buf_view(&lists->others));
 }
 
