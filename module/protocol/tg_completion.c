@@ -3,6 +3,10 @@
 
 /* Largest number of values in a result (MCP "Completion"). */
 #define TG_COMPLETION_VALUES_MAX 100
+/* Number of matching values that are counted; beyond it there is no total. */
+#define TG_COMPLETION_TOTAL_MAX 1000
+/* Longest value in bytes; longer ones are left out. */
+#define TG_COMPLETION_VALUE_MAX 1024
 
 /* How a value is searched for what was typed. */
 typedef enum {
@@ -55,12 +59,17 @@ tg_completion_add_value(tg_completion_writer_t *writer, tg_str_t value)
 {
     int begins;
 
+    if (value.len == 0 || value.len > TG_COMPLETION_VALUE_MAX
+        || writer->n > TG_COMPLETION_TOTAL_MAX)
+    {
+        return;
+    }
+
     begins = tg_text_begins_with(value, writer->typed);
 
-    if (value.len == 0
-        || (writer->match == TG_COMPLETION_BEGINS
-                ? !begins
-                : begins || !tg_text_contains_later(value, writer->typed)))
+    if (writer->match == TG_COMPLETION_BEGINS
+            ? !begins
+            : begins || !tg_text_contains_later(value, writer->typed))
     {
         return;
     }
@@ -153,8 +162,14 @@ tg_completion_write_values(tg_buf_t *out, const tg_outcome_t *outcome,
         }
     }
 
-    tg_buf_printf(out, "],\"total\":%zu,\"hasMore\":%s}", writer.n,
-                  writer.n > TG_COMPLETION_VALUES_MAX ? "true" : "false");
+    tg_buf_append_char(out, ']');
+
+    if (writer.n <= TG_COMPLETION_TOTAL_MAX) {
+        tg_json_add_uint(out, "total", writer.n);
+    }
+
+    tg_json_add_bool(out, "hasMore", writer.n > TG_COMPLETION_VALUES_MAX);
+    tg_buf_append_char(out, '}');
     out->failed |= tg_buf_has_failed(&text) | tg_buf_has_failed(&part);
     tg_buf_deinit(&text);
     tg_buf_deinit(&part);
