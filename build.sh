@@ -67,7 +67,7 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                lint the files that differ from main
   test         run the whole suite: san, and at the same time plain and tsan;
                prints the seconds of each stage at the end
-  test [unit|integration|late [NAME...]] [clients|plain|san|tsan]...
+  test [unit|integration|late [NAME...]] [clients|agents|plain|san|tsan]...
                run these tests only:
                unit         unit tests and fuzz corpora; NAME is the beginning
                             of a test's name, such as a folder: protocol_frame
@@ -76,6 +76,9 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                late         integration, with random delays before system
                             calls; TG_LATE=N: before one of N calls (12)
                clients      MCP clients and servers from npm
+               agents       Claude Code, Codex and the Inspector from npm (900
+                            MB), with a model of the tests; test alone does
+                            not run them
                san          unit, integration and clients, built with the
                             other compiler: clang, or gcc if CC is clang;
                             under AddressSanitizer and UBSan

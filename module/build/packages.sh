@@ -55,8 +55,8 @@ nginx_has_dynamic_stream() {
     return 1
 }
 
-# Prints the packages that are missing for: build, test, bench, san, fuzz or
-# lint.
+# Prints the packages that are missing for: build, test, agents, bench, san,
+# fuzz or lint.
 missing_for() {
     local header package program
     command -v "$CC" >/dev/null || say gcc
@@ -134,6 +134,9 @@ END
             [ -e "$(clang_asan_runtime)" ] || clang_packages
             [ -n "$(clang_symbolizer)" ] || say llvm
         fi
+        ;;
+    agents)
+        command -v tmux >/dev/null || say tmux
         ;;
     bench)
         # What validation is compared with, and what that is written in.

@@ -162,8 +162,9 @@ test_integration() {
     stage "integration tests" run_prove "${files[@]}"
 }
 
+# install_clients [DIR]: packages from npm.
 install_clients() {
-    local dir=t/clients lock
+    local dir=${1:-t/clients} lock
     lock=$dir/node_modules/.package-lock.json
     if ! [ -e $lock ] || [ $dir/package-lock.json -nt $lock ]; then
         (cd $dir && npm_install) \
@@ -174,6 +175,11 @@ install_clients() {
 test_clients() {
     install_clients
     stage "clients" run_prove t/clients/*.t
+}
+
+test_agents() {
+    install_clients t/agents
+    stage "agents" run_prove t/agents/*.t
 }
 
 test_san() {
@@ -250,7 +256,7 @@ test_coverage() {
         module/rule module/spec
 }
 
-TEST_KINDS=(unit integration clients plain san tsan late coverage check)
+TEST_KINDS=(unit integration clients agents plain san tsan late coverage check)
 
 # stage NAME COMMAND...: runs it and adds its times to those that the run ends
 # with.
@@ -298,6 +304,7 @@ run_tests() {
     require build test
     [[ " $* " != *" san "* ]] || require san
     [[ " $* " != *" check "* ]] || require lint
+    [[ " $* " != *" agents "* ]] || require agents
     find_nginx
     mkdir -p "$BUILD"
     # Some build their own, or only what they need.

@@ -10,9 +10,10 @@ use Carp qw(croak);
 use Toolgate::Process;
 use Toolgate::Util;
 
-# For users of prove; ./build.sh test installs them, too.
+# Installs a folder's packages, by default those of t/clients: for users of
+# prove; ./build.sh test installs them, too.
 sub install {
-    my $dir = "$TOP/t/clients";
+    my $dir = shift // "$TOP/t/clients";
     my $lock = "$dir/node_modules/.package-lock.json";
     return
         if -e $lock
