@@ -56,11 +56,7 @@
 /* Bytes of arguments kept for calls that wait or may be resent. */
 #define TG_BRIDGE_ARGUMENTS_MAX 67108864u
 
-/*
- * Limit of the resources that an agent is subscribed to, and of the requests
- * that subscribe to them again after a reconnect, at once.
- */
-#define TG_BRIDGE_SUBSCRIPTIONS_MAX 1024
+/* Limit of requests that restore subscriptions after a reconnect, at once. */
 #define TG_BRIDGE_RESUBSCRIBE_MAX 16
 
 /* Time in ms for the parent's answer to the agent's server/discover. */
@@ -275,6 +271,9 @@ void tg_bridge_parent_on_disconnect(void *host);
 void tg_bridge_parent_on_conn_lost(void *host, int was_open);
 void tg_bridge_parent_on_trace(void *host, int is_theirs, tg_str_t bytes);
 void tg_bridge_parent_on_list_ready(tg_bridge_t *bridge);
+/* Reads from a raw object what the agent may subscribe to. */
+void tg_bridge_parent_read_capabilities(tg_bridge_t *bridge,
+                                        tg_str_t capabilities);
 /* Disconnects from a parent that is not usable; text is the reason. */
 void tg_bridge_parent_reject(tg_bridge_t *bridge, const char *text);
 /* Fails the waiting requests at the end of the grace period. */
@@ -310,8 +309,6 @@ void tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
                                       const tg_response_t *error);
 /* Checks whether any request is unsent, or with is_list any list. */
 int tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list);
-void tg_bridge_requests_forward_progress(tg_bridge_t *bridge,
-                                         const tg_message_t *message);
 /* Answers server/discover without the parent, which takes too long. */
 void tg_bridge_requests_on_discover_timeout(tg_bridge_t *bridge);
 
@@ -334,16 +331,19 @@ void tg_bridge_forward_complete_result(const tg_bridge_request_t *request,
  * parent does not have, or absent.
  */
 tg_str_t tg_bridge_forward_get_empty_result(const tg_bridge_request_t *request);
+/* Forwards the progress of a request to the agent. */
+void tg_bridge_forward_progress(tg_bridge_t *bridge,
+                                const tg_message_t *message);
 /* Forwards a notification of the parent. method is an escaped body. */
 void tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
                                     tg_str_t params);
-/* Notifies the agent that a resource, an escaped body, may have changed. */
+/* Notifies the agent that a resource, in plain text, may have changed. */
 void tg_bridge_forward_resource_updated(tg_bridge_t *bridge, tg_str_t uri);
 /* Restores on a new connection what the agent has set on an earlier one. */
 void tg_bridge_forward_on_open(tg_bridge_t *bridge);
 
 /*
- * Adds or removes the subscription to a resource, an escaped body. has_request:
+ * Adds or removes the subscription to a resource, in plain text. has_request:
  * the agent's own request has told the parent; otherwise the bridge does.
  */
 void tg_bridge_subscription_set(tg_bridge_t *bridge, tg_str_t uri,

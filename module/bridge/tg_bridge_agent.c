@@ -80,6 +80,13 @@ tg_bridge_agent_on_discover(void *host, tg_peer_t *peer, tg_request_t *request)
     return tg_bridge_forward_discover(host, request);
 }
 
+/* A subscriptions/listen of the agent begins or ends to need a resource. */
+static void
+tg_bridge_agent_on_subscribe(void *host, tg_str_t uri, int is_on)
+{
+    tg_bridge_subscription_set(host, uri, 0, is_on);
+}
+
 static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .call = tg_bridge_agent_on_call,
     .is_slice_over = tg_bridge_agent_is_slice_over,
@@ -88,6 +95,7 @@ static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .on_refused = tg_bridge_agent_on_refused,
     .list = tg_bridge_agent_on_list,
     .discover = tg_bridge_agent_on_discover,
+    .on_subscribe = tg_bridge_agent_on_subscribe,
     .is_proxy = 1,
     .on_response = tg_bridge_on_agent_response
 };
@@ -267,6 +275,12 @@ static const tg_uv_conn_ops_t tg_bridge_agent_conn_ops = {
     .closed = tg_bridge_agent_on_closed,
 };
 
+static const tg_str_t tg_bridge_assumed_capabilities = TG_STR_INIT(
+    "{\"tools\":{\"listChanged\":true},"
+    "\"prompts\":{\"listChanged\":true},"
+    "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
+    "\"completions\":{}}");
+
 int
 tg_bridge_agent_init(tg_bridge_t *bridge)
 {
@@ -283,11 +297,9 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
 
     /* Until the parent says what it has, the agent hears what it may have. */
     if (bridge->parent.caller.dialect->has_handshake) {
-        bridge->info.proxied_capabilities = TG_STR(
-            "{\"tools\":{\"listChanged\":true},"
-            "\"prompts\":{\"listChanged\":true},"
-            "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
-            "\"completions\":{}}");
+        bridge->info.proxied_capabilities = tg_bridge_assumed_capabilities;
+        tg_bridge_parent_read_capabilities(bridge,
+                                           tg_bridge_assumed_capabilities);
     }
 
     /* Notifications that the parent sends through the bridge. */

@@ -57,28 +57,44 @@ tg_bridge_method_find(tg_str_t name)
     return (tg_bridge_method_t) i;
 }
 
-/* Returns the escaped body of params.uri, or absent. */
+/*
+ * Decodes params.uri into room, which has TG_URI_MAX bytes. Returns absent if
+ * there is none or it is longer, as no resource of Toolgate is.
+ */
 static tg_str_t
-tg_bridge_params_get_uri(tg_str_t params)
+tg_bridge_params_get_uri(tg_str_t params, char *room)
 {
     tg_str_t uri;
+    tg_buf_t text;
 
-    return tg_json_has_member(params, TG_STR("uri"), TG_JSON_STRING, &uri)
-               ? tg_json_string_body(uri)
-               : TG_STR_NONE;
+    if (params.data == NULL
+        || !tg_json_has_member(params, TG_STR("uri"), TG_JSON_STRING, &uri))
+    {
+        return TG_STR_NONE;
+    }
+
+    text = tg_buf_make_fixed(room, TG_URI_MAX);
+    tg_json_append_unescaped(&text, tg_json_string_body(uri));
+
+    return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
 }
 
 /* Checks for a subscription beyond the limit. */
 static int
 tg_bridge_is_too_many(tg_bridge_t *bridge, const tg_request_t *request)
 {
+    char room[TG_URI_MAX];
     tg_str_t uri;
 
-    uri = tg_bridge_params_get_uri(request->arguments);
+    if (bridge->nsubscriptions < TG_RESOURCE_SUBSCRIPTIONS_MAX
+        || tg_bridge_method_find(request->name) != TG_BRIDGE_SUBSCRIBE)
+    {
+        return 0;
+    }
 
-    return bridge->nsubscriptions >= TG_BRIDGE_SUBSCRIPTIONS_MAX
-           && tg_bridge_method_find(request->name) == TG_BRIDGE_SUBSCRIBE
-           && uri.data != NULL && !tg_bridge_subscription_is_known(bridge, uri);
+    uri = tg_bridge_params_get_uri(request->arguments, room);
+
+    return uri.data != NULL && !tg_bridge_subscription_is_known(bridge, uri);
 }
 
 void
@@ -139,16 +155,18 @@ void
 tg_bridge_forward_on_response(const tg_bridge_request_t *request,
                               const tg_response_t *answer)
 {
+    tg_bridge_method_t method;
+    char room[TG_URI_MAX];
     tg_bridge_t *bridge;
     tg_str_t params, uri;
     int is_done;
 
     bridge = request->bridge;
     params = request->call_params.arguments;
-    uri = tg_bridge_params_get_uri(params);
+    method = tg_bridge_method_find(request->call_params.name);
     is_done = answer->kind == TG_RESPONSE_RESULT;
 
-    switch (tg_bridge_method_find(request->call_params.name)) {
+    switch (method) {
     case TG_BRIDGE_PROMPTS_LIST:
         bridge->has_listed_prompts = 1;
         break;
@@ -158,11 +176,11 @@ tg_bridge_forward_on_response(const tg_bridge_request_t *request,
         break;
     case TG_BRIDGE_SUBSCRIBE:
     case TG_BRIDGE_UNSUBSCRIBE:
+        uri = tg_bridge_params_get_uri(params, room);
+
         if (is_done && uri.data != NULL) {
             tg_bridge_subscription_set(bridge, uri, 1,
-                                       tg_bridge_method_find(
-                                           request->call_params.name)
-                                           == TG_BRIDGE_SUBSCRIBE);
+                                       method == TG_BRIDGE_SUBSCRIBE);
         }
 
         break;
@@ -219,6 +237,28 @@ tg_bridge_forward_get_empty_result(const tg_bridge_request_t *request)
     return empty != NULL ? tg_str_from_cstr(empty) : TG_STR_NONE;
 }
 
+void
+tg_bridge_forward_progress(tg_bridge_t *bridge, const tg_message_t *message)
+{
+    const tg_bridge_request_t *request;
+    tg_call_t *call;
+    uint64_t token;
+
+    if (tg_caller_parse_id(message->p.progress_token, &token) != TG_OK) {
+        return;
+    }
+
+    for (call = bridge->peer.calls; call != NULL; call = call->next) {
+        request = call->host;
+
+        if (request->uv_request.is_sent && request->seq == token) {
+            tg_call_notify_progress(call, message->p.progress, message->p.total,
+                                    message->p.message);
+            return;
+        }
+    }
+}
+
 /* Checks whether the agent accepts log messages (notifications/message). */
 static int
 tg_bridge_has_log_level(const tg_bridge_t *bridge)
@@ -237,10 +277,36 @@ tg_bridge_has_log_level(const tg_bridge_t *bridge)
     return bridge->peer.is_legacy;
 }
 
+/* Passes an update of a resource on: to the session, and to subscriptions. */
+static void
+tg_bridge_forward_update(tg_bridge_t *bridge, tg_str_t params)
+{
+    char room[TG_URI_MAX];
+    tg_str_t uri;
+
+    if (bridge->peer.is_legacy) {
+        tg_peer_notify(&bridge->peer, TG_STR("notifications/resources/updated"),
+                       params);
+    }
+
+    uri = tg_bridge_params_get_uri(params, room);
+
+    if (uri.data != NULL) {
+        tg_peer_notify_resource_updated(&bridge->peer, uri);
+    }
+}
+
 void
 tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
                                tg_str_t params)
 {
+    static const char *const known[] = {
+        "notifications/prompts/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/resources/updated",
+        "notifications/message",
+        NULL,
+    };
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
@@ -248,12 +314,27 @@ tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
 
     if (tg_buf_has_failed(&text)) {
         tg_bridge_quit_nomem(bridge);
+        return;
+    }
 
-    } else if (!tg_json_body_eq_text(method, TG_STR("notifications/message"))) {
+    switch (tg_json_body_find(method, known)) {
+    case 0:
+        tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_PROMPT);
+        break;
+    case 1:
+        tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_RESOURCE);
+        break;
+    case 2:
+        tg_bridge_forward_update(bridge, params);
+        break;
+    case 3:
+        if (tg_bridge_has_log_level(bridge)) {
+            tg_peer_notify(&bridge->peer, tg_buf_view(&text), params);
+        }
+
+        break;
+    default:
         tg_peer_send_broadcast(&bridge->peer, tg_buf_view(&text), params);
-
-    } else if (tg_bridge_has_log_level(bridge)) {
-        tg_peer_notify(&bridge->peer, tg_buf_view(&text), params);
     }
 
     tg_buf_deinit(&text);
@@ -265,16 +346,14 @@ tg_bridge_forward_resource_updated(tg_bridge_t *bridge, tg_str_t uri)
     tg_buf_t params;
 
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"uri\":\"");
-    tg_buf_append_str(&params, uri);
-    tg_buf_append_cstr(&params, "\"}");
+    tg_buf_append_char(&params, '{');
+    tg_json_add_string(&params, "uri", uri);
+    tg_buf_append_char(&params, '}');
 
     if (tg_buf_has_failed(&params)) {
         tg_bridge_quit_nomem(bridge);
     } else {
-        tg_bridge_forward_notification(
-            bridge, TG_STR("notifications/resources/updated"),
-            tg_buf_view(&params));
+        tg_bridge_forward_update(bridge, tg_buf_view(&params));
     }
 
     tg_buf_deinit(&params);
@@ -298,13 +377,10 @@ tg_bridge_forward_on_open(tg_bridge_t *bridge)
 
     /* The lists may have changed while there was no connection. */
     if (bridge->has_listed_prompts) {
-        tg_bridge_forward_notification(
-            bridge, TG_STR("notifications/prompts/list_changed"), TG_STR_NONE);
+        tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_PROMPT);
     }
 
     if (bridge->has_listed_resources) {
-        tg_bridge_forward_notification(
-            bridge, TG_STR("notifications/resources/list_changed"),
-            TG_STR_NONE);
+        tg_peer_notify_list_changed(&bridge->peer, TG_ENTRY_RESOURCE);
     }
 }

@@ -1,7 +1,7 @@
 /* The parent as an MCP server: its info, its tools, its notifications. */
 #include "bridge/tg_bridge.h"
 
-/* Appends text and returns its place in buf, which does not move. */
+/* Appends a decoded body and returns its place in buf, which does not move. */
 static tg_str_t
 tg_bridge_append_decoded(tg_buf_t *buf, tg_str_t body)
 {
@@ -17,52 +17,36 @@ tg_bridge_append_decoded(tg_buf_t *buf, tg_str_t body)
     return tg_str(buf->data + start, buf->len - start);
 }
 
-/*
- * Writes the parent's serverInfo, with the name of --name if set. Returns it as
- * tg_bridge_append_decoded().
- */
+/* Appends a member, decoded if a string, as tg_bridge_append_decoded(). */
 static tg_str_t
-tg_bridge_append_server_info(tg_bridge_t *bridge, tg_buf_t *buf)
+tg_bridge_append_member(tg_buf_t *buf, tg_str_t object, const char *key,
+                        tg_json_type_t type)
 {
-    static const char *const ours[] = { "name", "version", NULL };
-    const tg_mcp_server_info_t *server_info;
+    tg_str_t value;
     size_t start;
 
-    server_info = &bridge->mcp.server_info;
+    if (!tg_json_has_member(object, tg_str_from_cstr(key), type, &value)) {
+        return TG_STR_NONE;
+    }
+
+    if (type == TG_JSON_STRING) {
+        return tg_bridge_append_decoded(buf, tg_json_string_body(value));
+    }
+
     start = buf->len;
-    tg_buf_append_cstr(buf, "{\"name\":\"");
-
-    if (bridge->options->name != NULL) {
-        tg_json_write_escaped(buf, tg_str_from_cstr(bridge->options->name));
-    } else if (server_info->name.data != NULL) {
-        tg_buf_append_str(buf, server_info->name);
-    } else {
-        tg_buf_append_char(buf, '?');
-    }
-
-    tg_buf_append_cstr(buf, "\",\"version\":\"");
-    tg_buf_append_str(buf, server_info->version.data != NULL
-                               ? server_info->version
-                               : TG_STR("?"));
-    tg_buf_append_char(buf, '"');
-
-    if (server_info->info.data != NULL) {
-        (void) tg_json_write_members_except(buf, server_info->info, ours, 2);
-    }
-
-    tg_buf_append_char(buf, '}');
+    tg_json_write_compact(buf, value);
 
     return tg_str(buf->data + start, buf->len - start);
 }
 
 /*
- * Writes the parent's capabilities. The tools are a list of the bridge, which
- * changes with a new connection, too. The bridge does not forward the tasks of
- * MCP 2025-11-25, as they are members of tools/call.
+ * Appends the parent's capabilities, as tg_bridge_append_decoded(). The tools
+ * are a list of the bridge, which changes with a new connection, too. The
+ * bridge does not forward the tasks of MCP 2025-11-25, as they are members of
+ * tools/call.
  */
 static tg_str_t
-tg_bridge_append_capabilities(const tg_mcp_server_info_t *server_info,
-                              tg_buf_t *buf)
+tg_bridge_append_capabilities(tg_buf_t *buf, tg_str_t capabilities)
 {
     static const char *const ours[] = { "tools", "tasks", NULL };
     size_t start;
@@ -70,9 +54,8 @@ tg_bridge_append_capabilities(const tg_mcp_server_info_t *server_info,
     start = buf->len;
     tg_buf_append_cstr(buf, "{\"tools\":{\"listChanged\":true}");
 
-    if (server_info->capabilities.data != NULL) {
-        (void) tg_json_write_members_except(buf, server_info->capabilities,
-                                            ours, 1);
+    if (capabilities.data != NULL) {
+        (void) tg_json_write_members_except(buf, capabilities, ours, 1);
     }
 
     tg_buf_append_char(buf, '}');
@@ -80,33 +63,67 @@ tg_bridge_append_capabilities(const tg_mcp_server_info_t *server_info,
     return tg_str(buf->data + start, buf->len - start);
 }
 
-/* Copies what the parent says about itself. */
+void
+tg_bridge_parent_read_capabilities(tg_bridge_t *bridge, tg_str_t capabilities)
+{
+    tg_server_info_t *info;
+    tg_str_t value;
+
+    info = &bridge->info;
+    info->has_prompts = tg_json_has_member(capabilities, TG_STR("prompts"),
+                                           TG_JSON_OBJECT, &value);
+    info->has_resources = tg_json_has_member(capabilities, TG_STR("resources"),
+                                             TG_JSON_OBJECT, &value);
+    info->has_subscribe = info->has_resources
+                          && tg_json_has_member(value, TG_STR("subscribe"),
+                                                TG_JSON_TRUE, &value);
+}
+
+/* Copies the parent's info, without its name if --name is set. */
 static void
 tg_bridge_parent_copy_info(tg_bridge_t *bridge)
 {
     const tg_mcp_server_info_t *server_info;
     tg_server_info_t *info;
+    tg_str_t name, version;
     tg_buf_t buf;
 
     server_info = &bridge->mcp.server_info;
     info = &bridge->info;
     tg_buf_init(&buf, tg_alloc_libc());
 
-    /* Room for everything, with the longest name, so that buf does not move. */
-    if (tg_buf_reserve(
-            &buf, server_info->info.len + server_info->instructions.len
-                      + server_info->capabilities.len + TG_NAME_MAX * 6 + 256)
+    /* Decoding never makes a string longer, so that buf does not move. */
+    if (tg_buf_reserve(&buf,
+                       server_info->info.len + server_info->instructions.len
+                           + server_info->capabilities.len
+                           + sizeof("{\"tools\":{\"listChanged\":true},}"))
         != TG_OK)
     {
         tg_bridge_quit_nomem(bridge);
         return;
     }
 
-    info->proxied_info = tg_bridge_append_server_info(bridge, &buf);
-    info->proxied_capabilities = tg_bridge_append_capabilities(server_info,
-                                                               &buf);
+    name = tg_bridge_append_decoded(&buf, server_info->name);
+    version = tg_bridge_append_decoded(&buf, server_info->version);
+
+    if (bridge->options->name == NULL) {
+        info->name = name.data != NULL ? name : TG_STR("?");
+    }
+
+    info->version = version.data != NULL ? version : TG_STR("?");
+    info->title = tg_bridge_append_member(&buf, server_info->info, "title",
+                                          TG_JSON_STRING);
+    info->description = tg_bridge_append_member(&buf, server_info->info,
+                                                "description", TG_JSON_STRING);
+    info->website = tg_bridge_append_member(&buf, server_info->info,
+                                            "websiteUrl", TG_JSON_STRING);
+    info->icons = tg_bridge_append_member(&buf, server_info->info, "icons",
+                                          TG_JSON_ARRAY);
     info->instructions = tg_bridge_append_decoded(&buf,
                                                   server_info->instructions);
+    info->proxied_capabilities = tg_bridge_append_capabilities(
+        &buf, server_info->capabilities);
+    tg_bridge_parent_read_capabilities(bridge, server_info->capabilities);
     bridge->has_parent_info = 1;
     tg_buf_deinit(&bridge->info_text);
     bridge->info_text = buf;
@@ -374,7 +391,7 @@ tg_bridge_parent_on_notification(void *host, tg_str_t method,
         tg_bridge_mcp_on_event(bridge, event);
 
     } else if (tg_json_body_eq_text(method, TG_STR("notifications/progress"))) {
-        tg_bridge_requests_forward_progress(bridge, message);
+        tg_bridge_forward_progress(bridge, message);
 
     } else if (tg_json_body_eq_text(method, TG_STR("notifications/cancelled")))
     {

@@ -78,7 +78,15 @@ static void
 tg_bridge_request_respond_discover(tg_bridge_request_t *request,
                                    tg_str_t result)
 {
+    tg_str_t capabilities;
     tg_call_t *call;
+
+    /* A parent may have more than at the handshake, after a reload. */
+    if (tg_json_has_member(result, TG_STR("capabilities"), TG_JSON_OBJECT,
+                           &capabilities))
+    {
+        tg_bridge_parent_read_capabilities(request->bridge, capabilities);
+    }
 
     call = request->call;
     tg_bridge_request_free(request);
@@ -565,29 +573,6 @@ tg_bridge_requests_respond_lists(tg_bridge_t *bridge,
             tg_call_respond_list(
                 request->call, &(tg_list_page_t){ .cursor = request->cursor });
             tg_bridge_request_free(request);
-        }
-    }
-}
-
-void
-tg_bridge_requests_forward_progress(tg_bridge_t *bridge,
-                                    const tg_message_t *message)
-{
-    const tg_bridge_request_t *request;
-    tg_call_t *call;
-    uint64_t token;
-
-    if (tg_caller_parse_id(message->p.progress_token, &token) != TG_OK) {
-        return;
-    }
-
-    for (call = bridge->peer.calls; call != NULL; call = call->next) {
-        request = call->host;
-
-        if (request->uv_request.is_sent && request->seq == token) {
-            tg_call_notify_progress(call, message->p.progress, message->p.total,
-                                    message->p.message);
-            return;
         }
     }
 }

@@ -13,7 +13,7 @@ struct tg_bridge_subscription_s {
     unsigned is_sent:1;      /* a request of the bridge is in flight */
     unsigned is_restored:1;  /* changes may have been missed */
     size_t uri_len;
-    char uri[]; /* escaped body */
+    char uri[]; /* plain text */
 };
 
 static tg_str_t
@@ -29,8 +29,7 @@ tg_bridge_subscription_find(tg_bridge_t *bridge, tg_str_t uri)
 
     at = &bridge->subscriptions;
 
-    while (*at != NULL
-           && !tg_json_body_eq(tg_bridge_subscription_get_uri(*at), uri))
+    while (*at != NULL && !tg_str_eq(tg_bridge_subscription_get_uri(*at), uri))
     {
         at = &(*at)->next;
     }
@@ -63,9 +62,9 @@ tg_bridge_subscription_send(tg_bridge_t *bridge, const char *method,
     int rc;
 
     tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_append_cstr(&params, "{\"uri\":\"");
-    tg_buf_append_str(&params, tg_bridge_subscription_get_uri(sub));
-    tg_buf_append_cstr(&params, "\"}");
+    tg_buf_append_char(&params, '{');
+    tg_json_add_string(&params, "uri", tg_bridge_subscription_get_uri(sub));
+    tg_buf_append_char(&params, '}');
     rc = tg_buf_has_failed(&params)
              ? TG_NOMEM
              : tg_caller_send_request(&bridge->parent.caller,
@@ -187,7 +186,7 @@ tg_bridge_subscriptions_restore(tg_bridge_t *bridge)
 {
     tg_bridge_subscription_t *sub;
 
-    if (!bridge->mcp.server_info.has_subscribe) {
+    if (!bridge->info.has_subscribe) {
         return;
     }
 

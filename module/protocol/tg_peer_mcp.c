@@ -143,17 +143,29 @@ tg_mcp_respond_initialize(tg_peer_t *peer, const tg_message_t *message,
     tg_reply_close(peer, reply, start);
 }
 
+/* Begins the result of server/discover, up to a comma. */
+static tg_buf_t *
+tg_mcp_open_discover(tg_peer_t *peer, const tg_reply_t *reply, size_t *start)
+{
+    tg_buf_t *out;
+
+    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, start);
+    tg_buf_append_cstr(out, "{\"resultType\":\"complete\",\"_meta\":{"
+                            "\"io.modelcontextprotocol/serverInfo\":");
+    tg_reply_write_server_info(peer, out, 1);
+    tg_buf_append_cstr(out, "},");
+
+    return out;
+}
+
 static void
 tg_mcp_respond_discover(tg_peer_t *peer, const tg_reply_t *reply)
 {
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start);
-    tg_buf_append_cstr(out, "{\"resultType\":\"complete\",\"_meta\":{"
-                            "\"io.modelcontextprotocol/serverInfo\":");
-    tg_reply_write_server_info(peer, out, 1);
-    tg_buf_append_cstr(out, "},\"supportedVersions\":[\"" TG_MCP_VERSION_MODERN
+    out = tg_mcp_open_discover(peer, reply, &start);
+    tg_buf_append_cstr(out, "\"supportedVersions\":[\"" TG_MCP_VERSION_MODERN
                             "\"],");
     tg_mcp_write_capabilities(peer, out, 1);
     tg_mcp_write_instructions(peer, out);
@@ -180,10 +192,7 @@ tg_call_respond_discover(tg_call_t *call, tg_str_t result)
         return;
     }
 
-    out = tg_reply_open(call->peer, &call->reply, TG_REPLY_MEMBER_RESULT,
-                        &start);
-    tg_buf_append_char(out, '{');
-    tg_reply_write_modern_meta(call->peer, out, TG_STR_NONE);
+    out = tg_mcp_open_discover(call->peer, &call->reply, &start);
     (void) tg_json_write_members_except(out, result, ours, 0);
     tg_buf_append_char(out, '}');
     tg_reply_close(call->peer, &call->reply, start);

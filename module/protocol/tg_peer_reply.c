@@ -117,11 +117,6 @@ tg_reply_write_server_info(tg_peer_t *peer, tg_buf_t *out, int is_whole)
 
     info = peer->priv->info;
 
-    if (info->proxied_info.data != NULL) {
-        tg_buf_append_str(out, info->proxied_info);
-        return;
-    }
-
     tg_buf_append_cstr(out, "{\"name\":");
     tg_json_write_string(out, info->name);
     tg_buf_append_cstr(out, ",\"version\":");

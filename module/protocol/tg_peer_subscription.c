@@ -173,6 +173,24 @@ tg_peer_foreach_subscribed(const tg_peer_t *peer,
     }
 }
 
+/*
+ * Checks whether the client may see what a URI reads. The server behind a proxy
+ * decides that for the proxy.
+ */
+static int
+tg_peer_can_see_uri(const tg_peer_t *peer, tg_str_t uri)
+{
+    tg_buf_t arguments;
+    int is_visible;
+
+    tg_buf_init(&arguments, peer->priv->alloc);
+    is_visible = peer->priv->ops->is_proxy
+                 || tg_peer_find_visible_uri(peer, uri, &arguments) != NULL;
+    tg_buf_deinit(&arguments);
+
+    return is_visible;
+}
+
 /* --- notifications --- */
 
 unsigned
@@ -198,23 +216,18 @@ tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri)
 {
     const tg_resource_subscription_t *resource;
     const char *method = "notifications/resources/updated";
-    tg_buf_t params, arguments;
+    tg_buf_t params;
 
-    if (!tg_peer_is_subscribed(peer, uri)) {
+    if (!tg_peer_is_subscribed(peer, uri) || !tg_peer_can_see_uri(peer, uri)) {
         return;
     }
 
     tg_buf_init(&params, peer->priv->alloc);
-    tg_buf_init(&arguments, peer->priv->alloc);
     tg_buf_append_char(&params, '{');
     tg_json_add_string(&params, "uri", uri);
     tg_buf_append_char(&params, '}');
 
-    if (tg_peer_find_visible_uri(peer, uri, &arguments) == NULL) {
-        tg_buf_reset(&params, 0);
-    }
-
-    for (resource = peer->priv->resources; params.len != 0 && resource != NULL;
+    for (resource = peer->priv->resources; resource != NULL;
          resource = resource->next)
     {
         if (!tg_str_eq(resource->uri, uri)) {
@@ -232,7 +245,6 @@ tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri)
     }
 
     peer->out.failed |= tg_buf_has_failed(&params);
-    tg_buf_deinit(&arguments);
     tg_buf_deinit(&params);
 }
 
@@ -246,7 +258,6 @@ tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
     tg_json_cursor_t json;
     tg_str_t element, uri;
     char room[TG_URI_MAX];
-    tg_buf_t arguments;
     int rc;
 
     if (!peer->priv->info->has_subscribe
@@ -255,20 +266,15 @@ tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
     }
 
     rc = TG_OK;
-    tg_buf_init(&arguments, peer->priv->alloc);
     tg_json_iter_init(&json, array);
 
     while (rc == TG_OK && tg_json_iter_next(&json, &element)) {
         uri = tg_uri_decode(element, room);
-        tg_buf_truncate(&arguments, 0);
 
-        if (uri.data != NULL
-            && tg_peer_find_visible_uri(peer, uri, &arguments) != NULL) {
+        if (uri.data != NULL && tg_peer_can_see_uri(peer, uri)) {
             rc = tg_resource_subscription_add(peer, sub, uri);
         }
     }
-
-    tg_buf_deinit(&arguments);
 
     return rc;
 }

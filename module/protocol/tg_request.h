@@ -28,11 +28,10 @@ typedef struct {
     tg_str_t instructions; /* plain text or absent */
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
     /*
-     * A proxy declares what the server behind it does: raw capabilities and
-     * serverInfo, which replace the members above; or absent.
+     * raw capabilities of the server behind a proxy, which are declared as they
+     * are instead of the members here; or absent
      */
     tg_str_t proxied_capabilities;
-    tg_str_t proxied_info;
     /* raw JSON object of MCP extensions for modern clients, or absent */
     tg_str_t extensions;
     int has_list_changed; /* the host calls tg_peer_notify_list_changed() */

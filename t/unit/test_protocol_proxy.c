@@ -127,6 +127,7 @@ typedef struct {
     tg_request_t request;
     char arguments[256];
     unsigned ncalls;
+    int nsubscribed;
 } test_methods_t;
 
 static void
@@ -148,6 +149,15 @@ test_methods_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     }
 }
 
+static void
+test_methods_subscribe(void *ctx, tg_str_t uri, int is_on)
+{
+    test_methods_t *methods = ctx;
+
+    HELP_EQ(uri, "a:1");
+    methods->nsubscribed += is_on ? 1 : -1;
+}
+
 static int
 test_methods_discover(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
@@ -166,10 +176,15 @@ test_methods_discover(void *ctx, tg_peer_t *peer, tg_request_t *request)
 #define TEST_REQUEST(id, method, params)                                       \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method                  \
     "\",\"params\":{" params "}}\n"
+#define TEST_LISTEN                                                            \
+    TEST_REQUEST("5", "subscriptions/listen",                                  \
+                 "\"notifications\":{"                                         \
+                 "\"resourceSubscriptions\":[\"a:\\u0031\"]}," TEST_META)
+#define TEST_INFO "{\"name\":\"behind\",\"version\":\"1\"}"
 #define TEST_DISCOVERED(id, more)                                              \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{"                          \
     "\"resultType\":\"complete\",\"_meta\":{"                                  \
-    "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"behind\"}}," more "}}"
+    "\"io.modelcontextprotocol/serverInfo\":" TEST_INFO "}," more "}}"
 
 /* Sends a request whose method the proxy has to forward. */
 static void
@@ -191,6 +206,7 @@ HELP_TEST(methods, "a proxy of every method")
     static const tg_peer_ops_t ops = { .call = test_methods_call,
                                        .cancel = test_proxy_cancel,
                                        .discover = test_methods_discover,
+                                       .on_subscribe = test_methods_subscribe,
                                        .is_proxy = 1 };
     test_methods_t methods;
     tg_server_info_t info;
@@ -199,7 +215,8 @@ HELP_TEST(methods, "a proxy of every method")
 
     memset(&methods, 0, sizeof(methods));
     memset(&info, 0, sizeof(info));
-    info.proxied_info = TG_STR("{\"name\":\"behind\"}");
+    info.name = TG_STR("behind");
+    info.version = TG_STR("1");
     info.proxied_capabilities = TG_STR("{\"x\":1}");
     catalog = tg_catalog_new(tg_alloc_libc());
     CU_ASSERT(tg_catalog_seal(catalog) == TG_OK);
@@ -246,7 +263,7 @@ HELP_TEST(methods, "a proxy of every method")
                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{"
                     "\"protocolVersion\":\"2025-11-25\","
                     "\"capabilities\":{\"x\":1},"
-                    "\"serverInfo\":{\"name\":\"behind\"}}}");
+                    "\"serverInfo\":" TEST_INFO "}}");
     CU_ASSERT(methods.ncalls == 4);
 
     /* server/discover: the server behind, or the peer. */
@@ -274,6 +291,24 @@ HELP_TEST(methods, "a proxy of every method")
                                     "\"supportedVersions\":[\"2026-07-28\"],"
                                     "\"capabilities\":{\"x\":1},\"ttlMs\":0,"
                                     "\"cacheScope\":\"private\""));
+
+    /* subscriptions/listen: the server behind knows the resources. */
+    info.has_subscribe = 1;
+    test_proxy_line(&methods.proxy, TEST_LISTEN,
+                    "{\"jsonrpc\":\"2.0\",\"method\":"
+                    "\"notifications/subscriptions/acknowledged\","
+                    "\"params\":{\"_meta\":\"$object\",\"notifications\":{"
+                    "\"resourceSubscriptions\":[\"a:1\"]}}}");
+    CU_ASSERT(methods.nsubscribed == 1);
+    tg_peer_notify_resource_updated(&methods.proxy.peer, TG_STR("a:2"));
+    CU_ASSERT(methods.proxy.peer.out.len == 0);
+    tg_peer_notify_resource_updated(&methods.proxy.peer, TG_STR("a:1"));
+    HELP_JSON(tg_buf_view(&methods.proxy.peer.out),
+              "{\"jsonrpc\":\"2.0\",\"method\":"
+              "\"notifications/resources/updated\",\"params\":{\"_meta\":{"
+              "\"io.modelcontextprotocol/subscriptionId\":5},"
+              "\"uri\":\"a:1\"}}");
     tg_peer_deinit(&methods.proxy.peer);
+    CU_ASSERT(methods.nsubscribed == 0);
     tg_catalog_unref(catalog);
 }
