@@ -146,7 +146,8 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	t/fuzz/bridge_%.c t/fuzz/runner_%.c t/fuzz/nginx_%.c \
 	$(if $(FUZZ),t/fuzz/replay.c), \
 	$(wildcard t/fuzz/*.c))) \
-	$(addprefix t/unit/,protocol_memory.c protocol_host.c protocol_tools.c \
+	$(addprefix t/unit/,protocol_memory.c protocol_host.c protocol_offers.c \
+	protocol_tools.c \
 	base_json_ref.c))
 
 .PHONY: all unit replay threads

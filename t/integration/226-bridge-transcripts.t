@@ -10,7 +10,10 @@ my $dir = Toolgate::Transcript->dir;
 # agent that has not got a list.
 my %other = map { $_ => 1 } qw(mcp-cursor-batch mcp-version-2025-03-26);
 my @transcripts = grep {
-    $_->name =~ /^mcp-/ && !$other{ $_->name } && !$_->header('only')
+    $_->name =~ /^mcp-/
+        && !$other{ $_->name }
+        && !$_->header('only')
+        && !$_->header('offers')
 } Toolgate::Transcript->all;
 
 (my $tools = slurp("$dir/tools.conf")) =~ s/%%TRANSCRIPTS%%/$dir/g;

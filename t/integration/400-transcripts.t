@@ -6,7 +6,8 @@ use Toolgate::Test qw(Transcript);
 
 my $tg = Toolgate::Test->new;
 my $dir = Toolgate::Transcript->dir;
-my @transcripts = grep { !$_->header('only') } Toolgate::Transcript->all;
+my @transcripts = grep { !$_->header('only') && !$_->header('offers') }
+    Toolgate::Transcript->all;
 
 (my $tools = slurp("$dir/tools.conf")) =~ s/%%TRANSCRIPTS%%/$dir/g;
 $tg->file('tools.conf', $tools);

@@ -5,8 +5,10 @@
 use Toolgate::Test qw(Host Transcript);
 
 my $tg = Toolgate::Test->new;
-my @transcripts = grep { !$_->header('only') && !$_->header('library') }
-    Toolgate::Transcript->all;
+my @transcripts = grep {
+    my $transcript = $_;
+    !grep { $transcript->header($_) } qw(only library offers)
+} Toolgate::Transcript->all;
 
 for my $kind (@Toolgate::Host::KINDS) {
     my %host;

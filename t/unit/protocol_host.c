@@ -1,5 +1,5 @@
 #include "protocol_host.h"
-#include "protocol_tools.h"
+#include "protocol_offers.h"
 
 #include "base/tg_utf8.h"
 #include "protocol/tg_peer_impl.h"
@@ -100,11 +100,9 @@ host_on_response(void *ctx, uint64_t tag, const tg_message_t *message)
 static const char *
 host_refusal(void *ctx, tg_peer_t *peer)
 {
-    host_t *host = ctx;
-
     HELP_HOLDS(peer->dialect != TG_DIALECT_AUTO);
 
-    return host->why;
+    return ((host_t *) ctx)->why;
 }
 
 static const tg_peer_ops_t host_ops = {
@@ -120,9 +118,16 @@ static const tg_peer_ops_t host_ops = {
 /* --- start and end --- */
 
 static int
-host_has(const host_t *host, const char *name)
+host_has(const host_t *host, size_t i)
 {
     const char *const *names;
+    const char *name;
+
+    name = host_tool(i)->name;
+
+    if (i >= HOST_TOOLS && !host->is_offering) {
+        return 0;
+    }
 
     if (host->dropped != NULL && strcmp(host->dropped, name) == 0) {
         return 0;
@@ -141,7 +146,8 @@ host_has(const host_t *host, const char *name)
 static const tg_catalog_entry_t *
 host_render(int is_reworded)
 {
-    static tg_catalog_entry_t rendered[2][HOST_TOOLS];
+    const host_tool_t *tool;
+    static tg_catalog_entry_t rendered[2][HOST_ALL];
     static tg_catalog_t *catalogs[2];
     tg_catalog_entry_t *entries;
     size_t i;
@@ -154,22 +160,26 @@ host_render(int is_reworded)
 
     catalogs[is_reworded] = tg_catalog_new(tg_alloc_libc());
 
-    for (i = 0; i < HOST_TOOLS; i++) {
-        entries[i].kind = host_tools[i].entry;
-        entries[i].output = host_tools[i].output;
-        entries[i].name = tg_str_from_cstr(host_tools[i].name);
-        entries[i].host = (void *) (uintptr_t) &host_tools[i];
+    for (i = 0; i < HOST_ALL; i++) {
+        tool = host_tool(i);
+        entries[i].kind = tool->entry;
+        entries[i].output = tool->output;
+        entries[i].name = tg_str_from_cstr(tool->name);
+        entries[i].host = (void *) (uintptr_t) tool;
 
-        if (host_tools[i].description != NULL) {
-            entries[i].description = tg_str_from_cstr(
-                host_tools[i].description);
+        if (tool->description != NULL) {
+            entries[i].description = tg_str_from_cstr(tool->description);
         }
 
-        if (host_tools[i].kind == HOST_ECHO) {
+        if (i >= HOST_TOOLS) {
+            host_offer_describe(&host_offers[i - HOST_TOOLS], &entries[i]);
+        }
+
+        if (tool->kind == HOST_ECHO) {
             entries[i].input_schema = TG_STR(HOST_SCHEMA);
         }
 
-        if (is_reworded && host_tools[i].kind == HOST_FAIL) {
+        if (is_reworded && i < HOST_TOOLS && tool->kind == HOST_FAIL) {
             entries[i].description = TG_STR("Fails, and always did.");
         }
 
@@ -201,9 +211,9 @@ host_offer(host_t *host)
     char *text;
 
     rendered = host_render(host->is_reworded);
-    size = HOST_TOOLS * sizeof(entries[0]);
+    size = HOST_ALL * sizeof(entries[0]);
 
-    for (i = 0; i < HOST_TOOLS; i++) {
+    for (i = 0; i < HOST_ALL; i++) {
         size += rendered[i].listing.len + rendered[i].legacy.len;
     }
 
@@ -215,11 +225,11 @@ host_offer(host_t *host)
         abort();
     }
 
-    memcpy(entries, rendered, HOST_TOOLS * sizeof(entries[0]));
-    text = (char *) &entries[HOST_TOOLS];
+    memcpy(entries, rendered, HOST_ALL * sizeof(entries[0]));
+    text = (char *) &entries[HOST_ALL];
 
-    for (i = 0; i < HOST_TOOLS; i++) {
-        if (host_has(host, host_tools[i].name)) {
+    for (i = 0; i < HOST_ALL; i++) {
+        if (host_has(host, i)) {
             host_copy(&entries[i].listing, &text);
             host_copy(&entries[i].legacy, &text);
             (void) tg_catalog_add(host->catalog, &entries[i]);
@@ -253,6 +263,10 @@ host_open(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
     host->info.instructions = TG_STR("Call echo.");
     host->info.has_list_changed = 1;
     host->info.has_broadcasts = 1;
+    host->info.has_prompts = host->is_offering;
+    host->info.has_resources = host->is_offering;
+    host->info.has_subscribe = host->is_offering;
+    host->info.has_completions = host->is_offering;
     host_offer(host);
     tg_buf_init(&host->in, tg_alloc_libc());
     tg_buf_init(&host->out, tg_alloc_libc());
@@ -268,6 +282,16 @@ host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
 {
     memset(host, 0, sizeof(*host));
     host->big = HOST_BIG;
+    host_open(host, alloc, dialect, max_frame, max_calls);
+}
+
+void
+host_init_offering(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
+                   size_t max_frame, unsigned max_calls)
+{
+    memset(host, 0, sizeof(*host));
+    host->big = HOST_BIG;
+    host->is_offering = 1;
     host_open(host, alloc, dialect, max_frame, max_calls);
 }
 
@@ -322,9 +346,9 @@ host_on_resume(void *ctx, tg_call_t *call, const tg_catalog_entry_t *now,
     host = ctx;
     tool = &host_tools[0];
 
-    for (i = 0; i < HOST_TOOLS; i++) {
-        if (tg_str_eq(token, tg_str_from_cstr(host_tools[i].name))) {
-            tool = &host_tools[i];
+    for (i = 0; i < HOST_ALL; i++) {
+        if (tg_str_eq(token, tg_str_from_cstr(host_tool(i)->name))) {
+            tool = host_tool(i);
         }
     }
 

@@ -25,6 +25,7 @@ typedef struct {
     tg_buf_t out; /* output taken by host_collect() */
     tg_buf_t log;
     int rc;              /* result of the last tg_peer_handle_input() */
+    int is_offering;     /* prompts, resources and templates as well */
     int is_hiding;       /* is_visible() hides the tool `fail` */
     const char *why;     /* reason to refuse the client, or NULL */
     int is_reworded;     /* `fail` has a new description after the next move */
@@ -49,6 +50,11 @@ typedef struct {
 /* The peer uses `alloc`; the host's own memory comes from libc. */
 void host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
                size_t max_frame, unsigned max_calls);
+
+/* Creates a host that also offers prompts, resources and templates. */
+void host_init_offering(host_t *host, const tg_alloc_t *alloc,
+                        tg_dialect_t dialect, size_t max_frame,
+                        unsigned max_calls);
 
 /* Creates a wild host that offers some of the tools. */
 void host_init_wild(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,

@@ -80,6 +80,18 @@ play_send(play_t *play, tg_str_t bytes, size_t cut)
 
 /* --- splits of a peer that moves --- */
 
+void
+play_init_host(host_t *host, const tg_alloc_t *alloc, const script_t *script)
+{
+    if (script->is_offering) {
+        host_init_offering(host, alloc, script->dialect, script->max_frame,
+                           script->max_inflight);
+    } else {
+        host_init(host, alloc, script->dialect, script->max_frame,
+                  script->max_inflight);
+    }
+}
+
 static void
 play_open(play_t *play, const script_t *script, const play_how_t *how)
 {
@@ -87,8 +99,7 @@ play_open(play_t *play, const script_t *script, const play_how_t *how)
     play->script = script;
     play->how = how;
     tg_buf_init(&play->got, tg_alloc_libc());
-    host_init(&play->host, tg_alloc_libc(), script->dialect, script->max_frame,
-              script->max_inflight);
+    play_init_host(&play->host, tg_alloc_libc(), script);
     play->host.is_moving = how->is_moving;
     play->host.is_yielding = how->is_yielding;
     play->host.is_apart = how->is_apart;
@@ -331,7 +342,31 @@ play_progress(play_t *play, const script_step_t *step, const char *args)
 static void
 play_list_changed(play_t *play, const script_step_t *step, const char *args)
 {
-    tg_peer_notify_list_changed(&play->host.peer, TG_ENTRY_TOOL);
+    static const struct {
+        const char *name;
+        tg_catalog_entry_type_t kind;
+    } rows[] = {
+        { "", TG_ENTRY_TOOL },
+        { "tools", TG_ENTRY_TOOL },
+        { "prompts", TG_ENTRY_PROMPT },
+        { "resources", TG_ENTRY_RESOURCE },
+        { "templates", TG_ENTRY_TEMPLATE },
+    };
+
+    HELP_EACH(row, rows) {
+        if (strcmp(row->name, args) == 0) {
+            tg_peer_notify_list_changed(&play->host.peer, row->kind);
+            return;
+        }
+    }
+
+    play_wrong(play, step, "an unknown kind of list", TG_STR(""));
+}
+
+static void
+play_updated(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_notify_resource_updated(&play->host.peer, tg_str_from_cstr(args));
 }
 
 static void
@@ -401,6 +436,7 @@ play_command(play_t *play, const script_step_t *step)
         void (*run)(play_t *play, const script_step_t *step, const char *args);
     } commands[] = {
         { "list_changed", play_list_changed },
+        { "updated", play_updated },
         { "shutdown_notice", play_shutdown_notice },
         { "notify", play_notify },
         { "broadcast", play_broadcast },

@@ -14,6 +14,10 @@ typedef struct {
     int is_apart;       /* with is_moving: the other way to save comes first */
 } play_how_t;
 
+/* Creates the host that a transcript's headers describe. */
+void play_init_host(host_t *host, const tg_alloc_t *alloc,
+                    const script_t *script);
+
 /* Returns 1, or 0 after printing the difference on stderr. */
 int play_script(const script_t *script, const play_how_t *how);
 

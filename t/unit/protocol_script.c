@@ -171,6 +171,8 @@ script_header(script_t *script, const char *line, unsigned number)
         /* Only programs must enable these tools first. */
     } else if (strcmp(line, "heavy: yes") == 0) {
         script->is_heavy = 1;
+    } else if (strcmp(line, "offers: all") == 0) {
+        script->is_offering = 1;
     } else if (strcmp(line, "only: unit") != 0) {
         script_fail(script, number, "neither a header nor a step");
     }

@@ -30,6 +30,7 @@ typedef struct {
     size_t max_frame;
     unsigned max_inflight;
     int is_heavy;
+    int is_offering; /* prompts, resources and templates as well */
     script_step_t *steps;
     size_t nsteps;
     size_t size; /* total number of sent bytes */

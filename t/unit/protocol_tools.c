@@ -164,6 +164,53 @@ host_checked(tg_peer_t *peer, const tg_request_t *request)
     host_number(peer, request, n);
 }
 
+/* Appends an argument. Returns 0 if it is required and missing. */
+static int
+host_say_argument(const tg_request_t *request, tg_str_t name, tg_buf_t *text)
+{
+    tg_str_t raw;
+    int is_optional;
+
+    is_optional = name.data[name.len - 1] == '?';
+    name.len -= (size_t) is_optional;
+
+    if (tg_json_has_member(request->arguments, name, TG_JSON_STRING, &raw)) {
+        tg_json_append_unescaped(text, tg_json_string_body(raw));
+        return 1;
+    }
+
+    return is_optional;
+}
+
+static void
+host_say(tg_peer_t *peer, const tg_request_t *request, const char *format)
+{
+    tg_outcome_t outcome;
+    size_t len;
+    int is_complete;
+    tg_buf_t text = { .alloc = tg_alloc_libc() };
+
+    for (is_complete = 1; *format != '\0' && is_complete; format += len + 1) {
+        len = strcspn(format, "{");
+        tg_buf_append(&text, format, len);
+        format += len;
+
+        if (*format == '\0') {
+            break;
+        }
+
+        len = strcspn(++format, "}");
+        is_complete = host_say_argument(request, tg_str(format, len), &text);
+    }
+
+    outcome = is_complete
+                  ? tg_outcome_make_text(tg_buf_view(&text))
+                  : tg_outcome_make_failure(TG_FAILURE_ARGUMENTS,
+                                            "(root): \"name\" is missing");
+    tg_peer_respond(peer, &request->reply, &outcome);
+    tg_buf_deinit(&text);
+}
+
 int
 host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
 {
@@ -195,6 +242,9 @@ host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
         return 1;
     case HOST_CHECKED:
         host_checked(peer, request);
+        return 1;
+    case HOST_SAY:
+        host_say(peer, request, tool->value);
         return 1;
     default:
         return 0;

@@ -14,7 +14,9 @@ typedef enum {
     HOST_LARGE,
     HOST_SUM,
     HOST_SUBTRACT,
-    HOST_CHECKED
+    HOST_CHECKED,
+    /* returns a text in which `{x}` is the argument x; `{x?}` may be missing */
+    HOST_SAY
 } host_tool_type_t;
 
 typedef struct {

@@ -99,8 +99,7 @@ test_play(const script_t *script, const tg_alloc_t *alloc)
     size_t i;
 
     memset(&result, 0, sizeof(result));
-    host_init(&host, alloc, script->dialect, script->max_frame,
-              script->max_inflight);
+    play_init_host(&host, alloc, script);
 
     for (i = 0; i < script->nsteps && !result.is_broken; i++) {
         step = &script->steps[i];

@@ -13,6 +13,7 @@ my %header = (
     protocol     => qr/auto|ipc|jsonrpc|relay/,
     max_frame    => qr/\d+/,
     max_inflight => qr/\d+/,
+    offers       => qr/all/,
     only         => qr/unit/,
     heavy        => qr/yes/,
     with         => qr/.+/,
