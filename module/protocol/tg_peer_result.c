@@ -71,6 +71,28 @@ tg_reply_write_legacy_result(tg_buf_t *out, const tg_outcome_t *outcome)
     tg_buf_append_char(out, '}');
 }
 
+/*
+ * Appends the modern member resultType. Only the server behind a proxy may
+ * have types of an extension.
+ */
+static void
+tg_reply_write_type(const tg_peer_t *peer, tg_buf_t *out, tg_str_t raw,
+                    const tg_tool_result_view_t *view)
+{
+    tg_str_t type;
+
+    if (!peer->priv->ops->is_proxy
+        || !tg_json_has_member(raw, TG_STR("resultType"), TG_JSON_STRING,
+                               &type))
+    {
+        type = view->is_input_required ? TG_STR("\"input_required\"")
+                                       : TG_STR("\"complete\"");
+    }
+
+    tg_buf_append_cstr(out, "\"resultType\":");
+    tg_buf_append_str(out, type);
+}
+
 /* Adds the modern members to a handler's whole result. */
 static void
 tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
@@ -100,9 +122,7 @@ tg_reply_write_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_append_char(out, '{');
 
     if (reply->is_modern) {
-        tg_buf_append_cstr(out, view->is_input_required
-                                    ? "\"resultType\":\"input_required\""
-                                    : "\"resultType\":\"complete\"");
+        tg_reply_write_type(peer, out, raw, view);
     }
 
     n = tg_json_write_members_except(out, raw, &ours[is_modern_only ? 0 : 1],

@@ -186,6 +186,19 @@ for my $case ([ 'prompts/list', 1 ], [ 'resources/read', 1 ], ['prompts/get'])
     }, "$method: a legacy result gets what modern agents require";
 }
 $conn->notify('notifications/message', { level => 'info', data => 'x' });
+# A tool call of an agent with an extension.
+$id = $bridge->request('tools/call', { name => 'one', _meta => $meta });
+$asked = request('tools/call');
+is_deeply $asked->{params}{_meta}, $meta, 'the agent declares its extensions';
+$result = {
+    resultType => 'task',
+    taskId     => 't',
+    _meta      => { "$key/serverInfo" => { name => 'other' } },
+};
+answer($asked, $result);
+is_deeply $bridge->reply($id)->{result}, $result,
+    'the result of an extension, as it is';
+
 $id = $bridge->request('server/discover', { _meta => $meta });
 $asked = request('server/discover');
 is_deeply $asked->{params}{_meta}{"$key/clientInfo"},
