@@ -354,6 +354,8 @@ void tg_bridge_subscriptions_restore(tg_bridge_t *bridge);
 int tg_bridge_subscriptions_on_response(tg_bridge_t *bridge, const void *tag,
                                         const tg_response_t *answer);
 int tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri);
+/* Checks whether the agent does not expect updates in its legacy session. */
+int tg_bridge_subscription_is_only_listened(tg_bridge_t *bridge, tg_str_t uri);
 void tg_bridge_subscriptions_free(tg_bridge_t *bridge);
 
 /* Handles a request of the parent: the on_request() of its client. */

@@ -284,12 +284,15 @@ tg_bridge_forward_update(tg_bridge_t *bridge, tg_str_t params)
     char room[TG_URI_MAX];
     tg_str_t uri;
 
-    if (bridge->peer.is_legacy) {
+    uri = tg_bridge_params_get_uri(params, room);
+
+    if (bridge->peer.is_legacy
+        && (uri.data == NULL
+            || !tg_bridge_subscription_is_only_listened(bridge, uri)))
+    {
         tg_peer_notify(&bridge->peer, TG_STR("notifications/resources/updated"),
                        params);
     }
-
-    uri = tg_bridge_params_get_uri(params, room);
 
     if (uri.data != NULL) {
         tg_peer_notify_resource_updated(&bridge->peer, uri);

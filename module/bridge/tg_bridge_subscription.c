@@ -181,6 +181,16 @@ tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri)
     return *tg_bridge_subscription_find(bridge, uri) != NULL;
 }
 
+int
+tg_bridge_subscription_is_only_listened(tg_bridge_t *bridge, tg_str_t uri)
+{
+    const tg_bridge_subscription_t *sub;
+
+    sub = *tg_bridge_subscription_find(bridge, uri);
+
+    return sub != NULL && !sub->is_requested;
+}
+
 void
 tg_bridge_subscriptions_restore(tg_bridge_t *bridge)
 {

@@ -2,13 +2,13 @@
  * Fuzzes the bridge from the agent's side, with a parent that follows its
  * contract: whatever the agent writes, each request gets one reply.
  *
- * Input: the parent's dialect, how writes are cut; then lines that the agent
- * writes, or commands:
+ * Input: the parent's dialect, how writes are cut (with bit 6 the parent also
+ * offers prompts and resources); then lines that the agent writes, or commands:
  *
  *   !p      all pending bytes are delivered
  *   !c !f   a connect succeeds, fails
  *   !x      the parent closes the connection
- *   !l      the parent's list changes
+ *   !l !u   the parent's lists change, a resource changes
  *   !e      the agent exits
  *   !tN     timer N expires
  *   !r...   the rest of the line, without a newline
@@ -18,6 +18,8 @@
 
 #include "protocol/tg_peer_impl.h"
 
+#include <limits.h>
+
 typedef struct {
     fuzz_in_t in;
     tg_dialect_t dialect;
@@ -25,6 +27,7 @@ typedef struct {
     int has_parent;
     tg_buf_t agent; /* bytes that the agent wrote */
     int is_ended;   /* the agent has exited */
+    int is_offering;
 } scene_t;
 
 static int
@@ -39,7 +42,15 @@ scene_open(scene_t *scene)
         host_deinit(&scene->parent);
     }
 
-    fuzz_host_init(&scene->parent, tg_alloc_libc(), scene->dialect, 1 << 20);
+    if (scene->is_offering) {
+        host_init_offering(&scene->parent, tg_alloc_libc(), scene->dialect,
+                           1 << 20, FUZZ_HOST_CALLS);
+        scene->parent.is_wild = 1;
+    } else {
+        fuzz_host_init(&scene->parent, tg_alloc_libc(), scene->dialect,
+                       1 << 20);
+    }
+
     scene->has_parent = 1;
 
     return 1;
@@ -170,7 +181,14 @@ scene_act(scene_t *scene, tg_str_t line)
         break;
     case 'l':
         if (scene->has_parent) {
-            tg_peer_notify_list_changed(&scene->parent.peer, TG_ENTRY_TOOL);
+            tg_peer_notify_list_changes(&scene->parent.peer, UINT_MAX);
+        }
+
+        break;
+    case 'u':
+        if (scene->has_parent) {
+            tg_peer_notify_resource_updated(&scene->parent.peer,
+                                            TG_STR("note:///today"));
         }
 
         break;
@@ -197,6 +215,7 @@ scene_play(void *ctx)
     int was_quitting;
 
     scene = ctx;
+    scene->is_offering = (side_world.seed & 64) != 0;
 
     while (scene->in.pos != scene->in.end && !side_is_over()) {
         line = fuzz_until_newline(&scene->in);
