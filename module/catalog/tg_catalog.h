@@ -23,8 +23,12 @@
 typedef enum {
     TG_OUTPUT_TEXT, /* the handler returns text */
     TG_OUTPUT_JSON, /* the handler returns a JSON value */
-    /* the handler returns a whole MCP CallToolResult */
-    TG_OUTPUT_RESULT
+    /* the handler returns a whole result, such as MCP's CallToolResult */
+    TG_OUTPUT_RESULT,
+
+    /* Output of a job about a resource. */
+    TG_OUTPUT_CONTENT, /* text, or in base64 if it is not UTF-8 */
+    TG_OUTPUT_BASE64   /* bytes, always in base64 */
 } tg_output_type_t;
 
 typedef enum {
@@ -230,6 +234,12 @@ const char *tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
 
 /* Returns NULL, or a static text that says what to write. */
 const char *tg_notification_check_name(tg_str_t name);
+
+/* Checks an absolute URI. Returns NULL, or a text that says what to write. */
+const char *tg_uri_check(tg_str_t uri);
+
+/* Returns the name of a type, as its directive in nginx.conf. */
+const char *tg_entry_type_name(tg_catalog_entry_type_t kind);
 
 /*
  * Checks that a JSON text is an object whose "type" is "object", as MCP

@@ -81,6 +81,9 @@ tg_notification_check_name(tg_str_t name)
         "notifications/cancelled",
         "notifications/progress",
         "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/resources/updated",
         "notifications/subscriptions/acknowledged",
         NULL
     };
@@ -106,6 +109,14 @@ tg_method_check_name(tg_str_t name)
                                          "tools/call",
                                          "server/discover",
                                          "subscriptions/listen",
+                                         "prompts/list",
+                                         "prompts/get",
+                                         "resources/list",
+                                         "resources/templates/list",
+                                         "resources/read",
+                                         "resources/subscribe",
+                                         "resources/unsubscribe",
+                                         "completion/complete",
                                          "toolgate.status",
                                          "toolgate.cancel",
                                          NULL };
@@ -121,14 +132,124 @@ tg_method_check_name(tg_str_t name)
     return tg_rpc_check_name_with(name, &reserved);
 }
 
+static const char *
+tg_prompt_check_name(tg_str_t name, int *is_warning)
+{
+    const char *why;
+
+    why = tg_rpc_check_name(name);
+
+    if (why != NULL) {
+        return "a prompt's name must have 1 to 128 characters of ASCII without "
+               "blanks, quotes and backslashes, as users type it as a command";
+    }
+
+    if (!tg_str_is_word(name, "_-") || name.len > TG_NAME_AGENT_MAX) {
+        *is_warning = 1;
+        return "users type it as a command, for which many agents accept only "
+               "1 to 64 letters, digits, \"_\" and \"-\"";
+    }
+
+    return NULL;
+}
+
+const char *
+tg_uri_check(tg_str_t uri)
+{
+    size_t i, scheme;
+
+    scheme = tg_str_find_char(uri, ":");
+
+    if (scheme == 0 || scheme == uri.len || !tg_is_alpha(uri.data[0])
+        || !tg_str_is_word(tg_str(uri.data, scheme), "+-."))
+    {
+        return "a URI begins with a scheme and a colon, such as "
+               "\"notes:///today.md\"";
+    }
+
+    if (scheme + 1 == uri.len) {
+        return "a URI has a path after the scheme, such as "
+               "\"notes:///today.md\"";
+    }
+
+    for (i = 0; i < uri.len; i++) {
+        if (uri.data[i] <= ' ' || uri.data[i] > '~'
+            || tg_is_one_of(uri.data[i], "\"<>\\^`{|}"))
+        {
+            return tg_is_one_of(uri.data[i], "{}")
+                       ? "a URI has no \"{\"; a \"resource_template\" has "
+                         "variables"
+                       : "a URI has no blanks, quotes, brackets and bytes "
+                         "beyond ASCII; write such a byte as \"%\" and two "
+                         "hexadecimal digits";
+        }
+
+        if (uri.data[i] == '%'
+            && (uri.len - i < 3 || tg_hex_value(uri.data[i + 1]) < 0
+                || tg_hex_value(uri.data[i + 2]) < 0))
+        {
+            return "in a URI, two hexadecimal digits follow a \"%\"; write "
+                   "\"%25\" for the sign itself";
+        }
+    }
+
+    return NULL;
+}
+
+static const char *
+tg_resource_check_uri(tg_str_t uri, int *is_warning)
+{
+    const char *why;
+
+    if (uri.len > TG_URI_MAX) {
+        return "a URI must have at most 2048 bytes";
+    }
+
+    why = tg_uri_check(uri);
+
+    if (why == NULL
+        && (tg_str_has_prefix(uri, "https:")
+            || tg_str_has_prefix(uri, "http:")))
+    {
+        *is_warning = 1;
+        return "agents may fetch it from the web instead of from this server; "
+               "use a scheme of your own, such as \"notes:\"";
+    }
+
+    return why;
+}
+
+const char *
+tg_entry_type_name(tg_catalog_entry_type_t kind)
+{
+    static const char *const names[] = {
+        [TG_ENTRY_TOOL] = "tool",
+        [TG_ENTRY_METHOD] = "method",
+        [TG_ENTRY_PROMPT] = "prompt",
+        [TG_ENTRY_RESOURCE] = "resource",
+        [TG_ENTRY_TEMPLATE] = "resource_template",
+        [TG_ENTRY_COMPLETION] = "completion",
+    };
+
+    return names[kind];
+}
+
 const char *
 tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
                       int *is_warning)
 {
     *is_warning = 0;
 
-    return kind == TG_ENTRY_TOOL ? tg_tool_check_name(name, is_warning)
-                                 : tg_method_check_name(name);
+    switch (kind) {
+    case TG_ENTRY_TOOL:
+        return tg_tool_check_name(name, is_warning);
+    case TG_ENTRY_PROMPT:
+        return tg_prompt_check_name(name, is_warning);
+    case TG_ENTRY_RESOURCE:
+        return tg_resource_check_uri(name, is_warning);
+    default:
+        return tg_method_check_name(name);
+    }
 }
 
 const char *

@@ -4,6 +4,31 @@
 #include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
+/* Checks the whole result of a prompt or resource, which is valid JSON. */
+static tg_outcome_t
+tg_outcome_parse_result(tg_catalog_entry_type_t kind, tg_str_t raw)
+{
+    tg_str_t value;
+
+    if (tg_json_type(raw) == TG_JSON_OBJECT
+        && (tg_json_has_member(raw,
+                               kind == TG_ENTRY_PROMPT ? TG_STR("messages")
+                                                       : TG_STR("contents"),
+                               TG_JSON_ARRAY, &value)
+            || tg_tool_result_is_input_required(raw)))
+    {
+        return tg_outcome_make(TG_OUTCOME_RESULT, raw);
+    }
+
+    return tg_outcome_make_failure(
+        TG_FAILURE_OUTPUT,
+        kind == TG_ENTRY_PROMPT
+            ? "The output is not the result of a prompt, an object with the "
+              "array \"messages\"."
+            : "The output is not the result of a resource, an object with the "
+              "array \"contents\".");
+}
+
 static tg_outcome_t
 tg_outcome_parse_structured(const tg_catalog_entry_t *entry, tg_str_t bytes)
 {
@@ -19,6 +44,13 @@ tg_outcome_parse_structured(const tg_catalog_entry_t *entry, tg_str_t bytes)
 
     bytes = tg_outcome_trim(bytes);
     rc = tg_outcome_check_json(bytes);
+
+    if (rc == TG_OK && entry->output == TG_OUTPUT_RESULT
+        && (entry->kind == TG_ENTRY_PROMPT || entry->kind == TG_ENTRY_RESOURCE
+            || entry->kind == TG_ENTRY_TEMPLATE))
+    {
+        return tg_outcome_parse_result(entry->kind, bytes);
+    }
 
     return rc == TG_OK ? tg_outcome_make(entry->output == TG_OUTPUT_JSON
                                              ? TG_OUTCOME_JSON
