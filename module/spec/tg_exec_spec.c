@@ -15,7 +15,7 @@ const tg_json_field_t tg_exec_fields[] = {
     { TG_STRING_FIELD(tg_exec_spec_t, "stdin", input) },
     { TG_FIELD(tg_exec_spec_t, "output", TG_FIELD_WORD, output),
       .words = tg_output_type_words,
-      .why = "output must be text, json or result" },
+      .why = "output must be text, json, result, content or base64" },
     { TG_INT_FIELD(tg_exec_spec_t, "max_output", max_output, 0, TG_OUTPUT_MAX),
       .absent = TG_OUTPUT_DEFAULT },
     { TG_FIELD(tg_exec_spec_t, "bytes", TG_FIELD_WORD, bytes),

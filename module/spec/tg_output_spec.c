@@ -3,7 +3,8 @@
 
 #define TG_OUTPUT_SIZE_EXPECTED "between 1 and 32m, such as \"64k\" or \"4m\""
 
-const char *const tg_output_type_words[] = { "text", "json", "result", NULL };
+const char *const tg_output_type_words[] = { "text",    "json",   "result",
+                                             "content", "base64", NULL };
 
 const tg_json_field_t tg_output_fields[] = {
     { TG_INT_FIELD(tg_output_spec_t, "max_output", max_output, 1,

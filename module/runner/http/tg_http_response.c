@@ -283,6 +283,27 @@ tg_http_make_empty_outcome(tg_output_type_t output)
                : tg_outcome_make(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
 }
 
+/* Sets the content of a resource: text, or else bytes. */
+static void
+tg_http_response_set_content(tg_output_response_t *response,
+                             tg_http_response_t *answer,
+                             tg_output_type_t output)
+{
+    tg_str_t out;
+
+    if (output == TG_OUTPUT_BASE64
+        || tg_http_decode_body(tg_str_from_cstr(answer->type),
+                               tg_buf_view(&answer->body), &answer->decoded,
+                               &out)
+               != TG_OK)
+    {
+        output = TG_OUTPUT_BASE64;
+        out = tg_buf_view(&answer->body);
+    }
+
+    tg_output_response_set_output(response, out, output, 0);
+}
+
 /* Sets the outcome or the output of a successful response. */
 static void
 tg_http_response_begin_success(tg_output_response_t *response,
@@ -304,6 +325,12 @@ tg_http_response_begin_success(tg_output_response_t *response,
                       tg_pick_plural(answer->body.len, "byte", "bytes"));
         outcome = tg_outcome_make_failure_str(TG_FAILURE_OUTPUT,
                                               tg_buf_view(&response->text));
+
+    } else if (params->output == TG_OUTPUT_CONTENT
+               || params->output == TG_OUTPUT_BASE64)
+    {
+        tg_http_response_set_content(response, answer, params->output);
+        return;
 
     } else if (answer->body.len == 0 && params->output == TG_OUTPUT_TEXT) {
         outcome = tg_outcome_make_text(TG_STR(""));

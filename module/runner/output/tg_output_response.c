@@ -1,6 +1,8 @@
 /* Writes the response of a job with a large output, step by step. */
 #include "runner/output/tg_output_response.h"
 
+#include "base/tg_utf8.h"
+
 void
 tg_output_response_begin(tg_output_response_t *answer,
                          const tg_job_params_t *params,
@@ -47,9 +49,19 @@ tg_output_response_set_output(tg_output_response_t *answer, tg_str_t out,
 {
     tg_outcome_t outcome;
 
-    if (form != TG_OUTPUT_RESULT
-        || (!is_stored
-            && tg_job_result_is_too_large(out, form, answer->params)))
+    if (form == TG_OUTPUT_BASE64
+        || (form == TG_OUTPUT_CONTENT && !tg_utf8_is_valid(out)))
+    {
+        answer->state = TG_OUTPUT_RESPONSE_ENCODING;
+        answer->out = out;
+
+    } else if (form == TG_OUTPUT_CONTENT) {
+        outcome = tg_outcome_make_text(out);
+        tg_output_response_set_outcome(answer, &outcome);
+
+    } else if (form != TG_OUTPUT_RESULT
+               || (!is_stored
+                   && tg_job_result_is_too_large(out, form, answer->params)))
     {
         outcome = tg_job_result_check_output(out, form, answer->params,
                                              is_stored, &answer->text);
@@ -67,6 +79,27 @@ tg_output_response_set_output(tg_output_response_t *answer, tg_str_t out,
         answer->out = out;
         tg_tool_result_check_begin(&answer->check, out,
                                    answer->is_mcp_server_result);
+    }
+}
+
+static void
+tg_output_response_encode(tg_output_response_t *answer)
+{
+    tg_outcome_t outcome;
+    size_t len;
+
+    len = answer->out.len < TG_JOB_RESULT_STEP ? answer->out.len
+                                               : TG_JOB_RESULT_STEP;
+
+    if (len != 0) {
+        tg_base64_encode(&answer->base64, &answer->text, answer->out.data, len);
+        answer->out = tg_str_skip(answer->out, len);
+    }
+
+    if (answer->out.len == 0) {
+        tg_base64_encode_end(&answer->base64, &answer->text);
+        outcome = tg_outcome_make(TG_OUTCOME_BLOB, tg_buf_view(&answer->text));
+        tg_output_response_set_outcome(answer, &outcome);
     }
 }
 
@@ -129,6 +162,9 @@ tg_output_response_step(tg_output_response_t *answer)
     switch (answer->state) {
     case TG_OUTPUT_RESPONSE_CHECKING:
         tg_output_response_check(answer);
+        return TG_AGAIN;
+    case TG_OUTPUT_RESPONSE_ENCODING:
+        tg_output_response_encode(answer);
         return TG_AGAIN;
     case TG_OUTPUT_RESPONSE_SPLITTING:
         tg_output_response_split_result(answer);

@@ -5,6 +5,7 @@
 #ifndef TG_OUTPUT_RESPONSE_H
 #define TG_OUTPUT_RESPONSE_H
 
+#include "base/tg_base64.h"
 #include "runner/output/tg_outcome_store.h"
 #include "runner/jobs/tg_job.h"
 
@@ -20,6 +21,7 @@ typedef struct {
 
     enum {
         TG_OUTPUT_RESPONSE_CHECKING, /* checking the output */
+        TG_OUTPUT_RESPONSE_ENCODING, /* encoding bytes in base64 */
 
         /* Splitting a large result, in order to store it. */
         TG_OUTPUT_RESPONSE_SPLITTING,
@@ -28,7 +30,8 @@ typedef struct {
         TG_OUTPUT_RESPONSE_WRITING,
         TG_OUTPUT_RESPONSE_DONE /* the complete result is in writer.json */
     } state;
-    tg_str_t out; /* output that is being checked */
+    tg_str_t out; /* output that is being checked, or left to encode */
+    tg_base64_encoder_t base64;
     tg_tool_result_check_t check;
     tg_outcome_t outcome;
     tg_result_splitter_t result;
