@@ -2,6 +2,7 @@
  * The stream module: table of the directives, default values and merging of
  * server configurations, start and exit of workers.
  */
+#include "nginx/config/ngx_tg_listing.h"
 #include "nginx/config/ngx_tg_spec.h"
 #include "nginx/upstream/ngx_tg_backend.h"
 #include "nginx/logging/ngx_tg_tracer.h"
@@ -55,8 +56,8 @@ static ngx_conf_post_t ngx_tg_max_frame_post = { ngx_tg_check_max_frame };
 #define ngx_tg_tool_field(field)                                               \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_tg_tool_t, field)
 
-/* Space for the directives of the options. */
-static ngx_command_t ngx_tg_commands[64] = {
+/* Space for the directives of the options and of the listings. */
+static ngx_command_t ngx_tg_commands[96] = {
 
     { ngx_string("tool"), NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
       ngx_tg_conf_read_tool_block, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_TOOL,
@@ -213,6 +214,7 @@ ngx_tg_init_commands(void)
     ngx_tg_spec_add_commands(ngx_tg_commands, tg_spill_fields,
                              NGX_TG_MAIN_OR_SRV_CONF,
                              offsetof(ngx_tg_srv_conf_t, spill), NULL);
+    ngx_tg_commands_append(ngx_tg_commands, ngx_tg_listing_commands);
 }
 
 static ngx_int_t

@@ -145,6 +145,9 @@ struct ngx_tg_tool_s {
     ngx_array_t *logs;       /* NULL: the server's logs apply; empty: no logs */
     ngx_array_t *properties; /* ngx_tg_arg_property_t, from the input schema */
     ngx_array_t *paths; /* ngx_tg_arg_path_t *, arguments its values name */
+    /* ngx_tg_argument_t, of a prompt or template; NULL while there is none */
+    ngx_array_t *arguments;
+    ngx_uint_t has_ttl;
     ngx_uint_t output;
     ngx_str_t bytes; /* "image", "audio" or "file"; empty: not bytes */
     ngx_str_t mime;  /* MIME type of the bytes */
@@ -280,6 +283,7 @@ struct ngx_tg_srv_conf_s {
     ngx_array_t *see_all_rules;
     ngx_str_t task_store;      /* name of the task store, or empty */
     ngx_uint_t has_task_tools; /* agents have tools to manage tasks */
+    ngx_uint_t has_list_ttl;   /* tool_list_ttl is set */
     tg_str_t label;            /* set in the worker; see ngx_tg_counters.h */
     ngx_tg_counters_t *counters;
 };

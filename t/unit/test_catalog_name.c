@@ -48,7 +48,7 @@ HELP_TEST(tools, "tools")
 HELP_TEST(methods, "methods")
 {
     static const char *const valid[] = {
-        "build.status", "sum", "a/b", "resources/list", "tools/lists", "$x",
+        "build.status", "sum", "a/b", "resources/lists", "tools/lists", "$x",
         "rpc",          "a:b", "~"
     };
     /* clang-format off */
@@ -100,4 +100,46 @@ HELP_TEST(schemas, "schemas")
         why = tg_tool_check_schema(tg_str_from_cstr(row->schema));
         CU_ASSERT(why != NULL && strstr(why, row->word) != NULL);
     }
+}
+
+HELP_TEST(prompts, "prompts")
+{
+    static const char *const valid[] = { "a", "Code_review-2" };
+    static const char *const warned[] = { "a.b", "a:b", "a/b" };
+    static const char *const invalid[] = { "", "a b", "\xc3\xa9", "a\"" };
+    char name[TG_NAME_MAX + 1];
+
+    test_names(TG_ENTRY_PROMPT, valid, HELP_COUNT(valid), 1, 0);
+    test_names(TG_ENTRY_PROMPT, warned, HELP_COUNT(warned), 1, 1);
+    test_names(TG_ENTRY_PROMPT, invalid, HELP_COUNT(invalid), 0, 0);
+    memset(name, 'n', sizeof(name));
+    test_name(TG_ENTRY_PROMPT, tg_str(name, TG_NAME_AGENT_MAX + 1), 1, 1);
+    test_name(TG_ENTRY_PROMPT, tg_str(name, TG_NAME_MAX + 1), 0, 0);
+}
+
+HELP_TEST(resources, "URIs of resources")
+{
+    static const char *const valid[] = { "a:b", "notes:///today.md",
+                                         "x-y+z.1:?a=%20#f", "file:///" };
+    static const char *const warned[] = { "https://a/", "http://a/" };
+    static const char *const invalid[] = {
+        "",     ":",     "a:",    "a",    "/a",         "1a:b", "a:b c",
+        "a:%2", "a:%zz", "a:{x}", "a:\"", "a:\xc3\xa9", "a_b:c"
+    };
+    char uri[TG_URI_MAX + 1];
+
+    test_names(TG_ENTRY_RESOURCE, valid, HELP_COUNT(valid), 1, 0);
+    test_names(TG_ENTRY_RESOURCE, warned, HELP_COUNT(warned), 1, 1);
+    test_names(TG_ENTRY_RESOURCE, invalid, HELP_COUNT(invalid), 0, 0);
+    memset(uri, 'n', sizeof(uri));
+    uri[1] = ':';
+    test_name(TG_ENTRY_RESOURCE, tg_str(uri, TG_URI_MAX), 1, 0);
+    test_name(TG_ENTRY_RESOURCE, tg_str(uri, TG_URI_MAX + 1), 0, 0);
+}
+
+HELP_TEST(kinds, "names of kinds")
+{
+    CU_ASSERT_STRING_EQUAL(tg_entry_type_name(TG_ENTRY_TOOL), "tool");
+    CU_ASSERT_STRING_EQUAL(tg_entry_type_name(TG_ENTRY_TEMPLATE),
+                           "resource_template");
 }

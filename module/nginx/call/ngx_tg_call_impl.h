@@ -267,4 +267,11 @@ int ngx_tg_call_validate_args(ngx_tg_call_t *call, tg_outcome_t *outcome,
 void ngx_tg_call_validate_outcome(ngx_tg_call_t *call, tg_outcome_t *outcome,
                                   tg_buf_t *scratch);
 
+/*
+ * Replaces the JSON of a remote call by the whole result of a prompt or
+ * resource if `output result` is set, or by a failure whose text is in scratch.
+ */
+void ngx_tg_call_check_remote_result(const ngx_tg_call_t *call,
+                                     tg_outcome_t *outcome, tg_buf_t *scratch);
+
 #endif

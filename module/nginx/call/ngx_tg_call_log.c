@@ -181,6 +181,7 @@ ngx_tg_log_line_write_builtin(const ngx_tg_log_line_writer_t *writer,
                               const ngx_tg_call_record_t *record)
 {
     const tg_reply_t *reply;
+    char uri[TG_URI_MAX];
 
     reply = &call->request->reply;
     tg_buf_append_cstr(writer->line, writer->is_json ? "{\"time\":\"" : "");
@@ -188,9 +189,15 @@ ngx_tg_log_line_write_builtin(const ngx_tg_log_line_writer_t *writer,
                   ngx_cached_http_log_iso8601.len);
     tg_buf_append_cstr(writer->line, writer->is_json ? "\"" : "");
 
-    ngx_tg_log_line_write_quoted(
-        writer, reply->kind == TG_ENTRY_METHOD ? "method" : "tool",
-        call->entry != NULL ? call->entry->name : call->name);
+    ngx_tg_log_line_write_quoted(writer, tg_entry_type_name(reply->kind),
+                                 call->entry != NULL ? call->entry->name
+                                                     : call->name);
+
+    if (reply->kind == TG_ENTRY_TEMPLATE && reply->subject.len <= sizeof(uri)) {
+        ngx_tg_log_line_write_quoted(
+            writer, "uri", tg_str(uri, tg_json_unescape(uri, reply->subject)));
+    }
+
     ngx_tg_log_line_write_word(writer, "status",
                                ngx_tg_end_reason_get_name(record->end));
     ngx_tg_log_line_write_word(writer, "rule",

@@ -51,6 +51,7 @@ ngx_tg_call_make_remote_outcome(ngx_tg_call_t *call,
         outcome = tg_outcome_parse_json(answer->result, text, &call->priv->ran);
         call->rule = ngx_tg_call_rule_find(call->priv->ran.rule);
         call->priv->ran.rule = TG_STR_NONE;
+        ngx_tg_call_check_remote_result(call, &outcome, text);
         return outcome;
     }
 
@@ -239,31 +240,6 @@ ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params)
 
     ngx_tg_call_append_owner(call, params);
     tg_buf_append_char(params, '}');
-}
-
-void
-ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
-{
-    const ngx_tg_tool_t *tool;
-
-    tool = call->tool;
-    tg_spec_write(tg_output_fields, &tool->output_spec, params);
-
-    ngx_tg_call_append_stored_output(call, params);
-
-    if (tool->bytes.len != 0) {
-        tg_json_add_string(params, "bytes", ngx_tg_str_from_ngx(&tool->bytes));
-        tg_json_add_string(params, "mime", ngx_tg_str_from_ngx(&tool->mime));
-        return;
-    }
-
-    /* A method's result may have any form. */
-    if (tool->entry.output != TG_OUTPUT_TEXT) {
-        tg_buf_append_cstr(params, tool->entry.output == TG_OUTPUT_RESULT
-                                           && tool->entry.kind == TG_ENTRY_TOOL
-                                       ? ",\"output\":\"result\""
-                                       : ",\"output\":\"json\"");
-    }
 }
 
 static void

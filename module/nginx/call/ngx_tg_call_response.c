@@ -1,35 +1,96 @@
 /* Conversion of a handler's output or backend's response to an outcome. */
 #include "nginx/call/ngx_tg_call_impl.h"
 
+#include "base/tg_base64.h"
+#include "base/tg_utf8.h"
+#include "catalog/tg_mime_type.h"
+#include "nginx/config/ngx_tg_listing.h"
 #include "catalog/tg_tool_result_repair.h"
 #include "protocol/tg_rpc.h"
 
 void
-ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes)
+ngx_tg_call_append_output_params(ngx_tg_call_t *call, tg_buf_t *params)
 {
-    tg_outcome_t outcome;
-    tg_buf_t text;
+    const ngx_tg_tool_t *tool;
+    tg_output_type_t output;
 
-    outcome = tg_outcome_parse_output(call->entry, bytes);
+    tool = call->tool;
+    tg_spec_write(tg_output_fields, &tool->output_spec, params);
 
-    if (outcome.kind != TG_OUTCOME_FAILURE) {
-        ngx_tg_call_end(call, &outcome);
+    ngx_tg_call_append_stored_output(call, params);
+
+    if (tool->bytes.len != 0) {
+        tg_json_add_string(params, "bytes", ngx_tg_str_from_ngx(&tool->bytes));
+        tg_json_add_string(params, "mime", ngx_tg_str_from_ngx(&tool->mime));
         return;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_outcome_explain(&outcome, call->entry->name, bytes, &text);
-    ngx_tg_call_end(call, &outcome);
-    tg_buf_deinit(&text);
+    output = tool->entry.output;
+
+    /* The runner checks the results of tools only. */
+    if (output == TG_OUTPUT_RESULT && tool->entry.kind != TG_ENTRY_TOOL) {
+        output = TG_OUTPUT_JSON;
+
+    } else if (output == TG_OUTPUT_TEXT
+               && (NGX_TG_KINDS_READ >> tool->entry.kind & 1))
+    {
+        output = tg_mime_type_is_text(tool->entry.mime) ? TG_OUTPUT_CONTENT
+                                                        : TG_OUTPUT_BASE64;
+    }
+
+    if (output != TG_OUTPUT_TEXT) {
+        tg_json_add_cstr(params, "output", tg_output_type_words[output]);
+    }
 }
 
-/* Converts output bytes; the text of a failure is in scratch. */
+/* Encodes the content of a resource; the outcome is in scratch. */
+static tg_outcome_t
+ngx_tg_call_make_blob(tg_str_t bytes, tg_buf_t *scratch)
+{
+    tg_base64_encoder_t base64 = { .n = 0 };
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_base64_encode(&base64, &text, bytes.data, bytes.len);
+    tg_base64_encode_end(&base64, &text);
+
+    /* The bytes may be in scratch. */
+    tg_buf_truncate(scratch, 0);
+    tg_buf_append_str(scratch, tg_buf_view(&text));
+    scratch->failed |= tg_buf_has_failed(&text);
+    tg_buf_deinit(&text);
+
+    return tg_outcome_make(TG_OUTCOME_BLOB, tg_buf_view(scratch));
+}
+
+/* Checks whether the content of a resource must be sent in base64. */
+static ngx_uint_t
+ngx_tg_call_has_binary_output(const ngx_tg_call_t *call, tg_str_t bytes)
+{
+    const tg_reply_t *reply;
+
+    reply = call->request != NULL ? &call->request->reply
+                                  : &call->priv->deferred->reply;
+
+    return (NGX_TG_KINDS_READ >> call->entry->kind & 1)
+           && call->entry->output == TG_OUTPUT_TEXT
+           && (!tg_mime_type_is_text(reply->mime) || !tg_utf8_is_valid(bytes));
+}
+
+/*
+ * Converts output bytes; the text of a failure, and bytes in base64, are in
+ * scratch.
+ */
 static tg_outcome_t
 ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
                                 tg_buf_t *scratch)
 {
     tg_outcome_t outcome;
     tg_buf_t text;
+
+    if (ngx_tg_call_has_binary_output(call, bytes)) {
+        return ngx_tg_call_make_blob(bytes, scratch);
+    }
 
     outcome = tg_outcome_parse_output(call->entry, bytes);
 
@@ -43,6 +104,36 @@ ngx_tg_call_make_output_outcome(const ngx_tg_call_t *call, tg_str_t bytes,
     }
 
     return outcome;
+}
+
+void
+ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes)
+{
+    tg_outcome_t outcome;
+    tg_buf_t scratch;
+
+    tg_buf_init(&scratch, tg_alloc_libc());
+    outcome = ngx_tg_call_make_output_outcome(call, bytes, &scratch);
+
+    if (tg_buf_has_failed(&scratch)) {
+        outcome = tg_outcome_make_no_memory();
+    }
+
+    ngx_tg_call_end(call, &outcome);
+    tg_buf_deinit(&scratch);
+}
+
+void
+ngx_tg_call_check_remote_result(const ngx_tg_call_t *call,
+                                tg_outcome_t *outcome, tg_buf_t *scratch)
+{
+    if (outcome->kind == TG_OUTCOME_JSON
+        && call->entry->output == TG_OUTPUT_RESULT
+        && (NGX_TG_KINDS_WITH_RESULT >> call->entry->kind & 1))
+    {
+        *outcome = ngx_tg_call_make_output_outcome(call, outcome->value,
+                                                   scratch);
+    }
 }
 
 /* Appends the decoded texts of a raw result to scratch. */

@@ -173,15 +173,32 @@ ngx_tg_rate_zone_init(ngx_shm_zone_t *zone, void *data)
 static u_char *
 ngx_tg_limit_append_block_name(u_char *p, const ngx_tg_tool_t *block)
 {
+    static const char marks[] = {
+        [TG_ENTRY_TOOL] = '/',     [TG_ENTRY_METHOD] = ':',
+        [TG_ENTRY_PROMPT] = '?',   [TG_ENTRY_RESOURCE] = '=',
+        [TG_ENTRY_TEMPLATE] = '~', [TG_ENTRY_COMPLETION] = '*',
+    };
+
     if (block->group != NULL) {
         p = ngx_tg_limit_append_block_name(p, block->group);
     }
 
     return ngx_sprintf(p, "%c%*s",
-                       block->is_group                      ? '@'
-                       : block->entry.kind == TG_ENTRY_TOOL ? '/'
-                                                            : ':',
+                       block->is_group ? '@' : marks[block->entry.kind],
                        block->entry.name.len, block->entry.name.data);
+}
+
+/* Returns the size of what ngx_tg_limit_append_block_name() appends. */
+static size_t
+ngx_tg_limit_block_name_len(const ngx_tg_tool_t *block)
+{
+    size_t len;
+
+    for (len = 0; block != NULL; block = block->group) {
+        len += block->entry.name.len + 1;
+    }
+
+    return len;
 }
 
 static ngx_int_t
@@ -197,8 +214,9 @@ ngx_tg_server_add_limit(ngx_conf_t *cf, ngx_tg_limit_t *limit,
     }
 
     /* A server is identified by its name for clients and its index. */
-    p = ngx_pnalloc(cf->pool,
-                    scf->info.name.len + 2 * TG_NAME_MAX + NGX_INT_T_LEN + 5);
+    p = ngx_pnalloc(cf->pool, scf->info.name.len
+                                  + ngx_tg_limit_block_name_len(block)
+                                  + NGX_INT_T_LEN + 2);
     if (p == NULL) {
         return NGX_ERROR;
     }

@@ -80,7 +80,7 @@ ngx_tg_conf_inherit(ngx_conf_t *cf, const ngx_tg_handler_t *handler,
 
         if (mistake != NULL) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "%s \"%*s\" %s in %V:%ui",
-                          tool->entry.kind == TG_ENTRY_TOOL ? "tool" : "method",
+                          tg_entry_type_name(tool->entry.kind),
                           tool->entry.name.len, tool->entry.name.data, mistake,
                           &tool->file, tool->line);
             return NGX_CONF_ERROR;

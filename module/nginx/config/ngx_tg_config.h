@@ -44,6 +44,7 @@ struct ngx_tg_handler_s {
     ngx_module_t *module;
     size_t conf_size;
     ngx_uint_t flags;
+    ngx_uint_t kinds; /* bits 1 << kind of its blocks; 0: all kinds */
 
     /*
      * Checks this handler's directives in a tool block that was read, whichever

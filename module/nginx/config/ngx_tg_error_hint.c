@@ -145,7 +145,9 @@ static void
 ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
                                const char *const *names)
 {
+    static const char *const blocks[] = { "tool", "method", "prompt", NULL };
     const char *near;
+    int is_block;
 
     if (ngx_strncmp(name->data, "//", 2) == 0
         || ngx_strncmp(name->data, "--", 2) == 0
@@ -158,7 +160,8 @@ ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
         return;
     }
 
-    near = ngx_tg_hint_find_similar(name, names);
+    is_block = tg_str_find(ngx_tg_str_from_ngx(name), blocks) >= 0;
+    near = is_block ? NULL : ngx_tg_hint_find_similar(name, names);
 
     if (near != NULL && ngx_strcmp(near, name->data) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -166,9 +169,7 @@ ngx_tg_hint_log_directive_name(ngx_conf_t *cf, const ngx_str_t *name,
                            "mean \"%s\"?",
                            name, near);
 
-    } else if (ngx_strcmp(name->data, "tool") == 0
-               || ngx_strcmp(name->data, "method") == 0)
-    {
+    } else if (is_block) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"%V\" is not a directive of this block; the \"}\" "
                            "that ends the block is probably missing before it",

@@ -2,7 +2,7 @@
  * Warnings about parts of a tool's block that are valid but probably not
  * intended, each with a remedy.
  */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_listing.h"
 
 #include "base/tg_suggest.h"
 #include "catalog/tg_tool_repair.h"
@@ -255,8 +255,11 @@ ngx_tg_lint_unknown_arg(const ngx_tg_arg_reference_t *named)
     level = is_closed ? NGX_LOG_EMERG : NGX_LOG_WARN;
 
     ngx_log_error(level, named->cf->log, 0,
-                  "the input_schema %s \"%*s\", so \"%*s\" %s; declare the "
-                  "argument, or correct its name in %V:%ui",
+                  "the %s %s \"%*s\", so \"%*s\" %s; declare the argument, or "
+                  "correct its name in %V:%ui",
+                  NGX_TG_KINDS_WITH_SCHEMA >> named->tool->entry.kind & 1
+                      ? "input_schema"
+                      : tg_entry_type_name(named->tool->entry.kind),
                   is_closed ? "allows no argument" : "declares no argument",
                   named->name.len, named->name.data, named->text.len,
                   named->text.data,
@@ -376,6 +379,8 @@ ngx_tg_lint_tool(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_uint_t first)
     ngx_tg_main_conf_t *mcf;
     ngx_tg_value_source_t *use;
     ngx_uint_t i;
+
+    ngx_tg_lint_listing(cf, tool);
 
     if (tool->entry.kind == TG_ENTRY_TOOL && tool->group == NULL
         && tool->entry.description.len == 0)

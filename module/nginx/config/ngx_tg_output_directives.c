@@ -2,7 +2,7 @@
  * `output`, and the checks and inheritance of `max_output`, `preview` and
  * `tool_output_store`.
  */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_listing.h"
 #include "catalog/tg_mime_type.h"
 #include "spec/tg_output_spec.h"
 
@@ -101,6 +101,11 @@ ngx_tg_tool_spill_check(const ngx_tg_tool_t *tool)
                "read them; make it a tool, or remove \"preview\" and \"spill\"";
     }
 
+    if (tool->entry.kind != TG_ENTRY_TOOL) {
+        return "has \"preview\" or \"spill\", but only large results of tools "
+               "are stored; remove them";
+    }
+
     if (tool->bytes.len != 0) {
         return "outputs binary data, of which no preview can be shown; write "
                "\"output "
@@ -124,7 +129,12 @@ ngx_tg_tool_output_check(const ngx_tg_tool_t *tool)
         return NULL;
     }
 
-    if (tool->entry.kind == TG_ENTRY_METHOD) {
+    if (NGX_TG_KINDS_READ >> tool->entry.kind & 1) {
+        return "outputs binary data; write \"mime TYPE\" instead of "
+               "\"output\", such as \"mime image/png\"";
+    }
+
+    if (tool->entry.kind != TG_ENTRY_TOOL) {
         return "outputs binary data, which only the result of a tool can "
                "contain; make it a tool, or let the program print JSON";
     }

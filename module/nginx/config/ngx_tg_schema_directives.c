@@ -1,5 +1,5 @@
 /* Directives with JSON values: schemas, annotations, capabilities. */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_listing.h"
 
 #include "base/tg_utf8.h"
 #include "schema/tg_schema_query.h"
@@ -14,6 +14,11 @@ ngx_tg_conf_set_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tool->entry.annotations.data != NULL) {
         return "is duplicate";
+    }
+
+    if (ngx_tg_conf_check_kind(cf, cmd, tool, NGX_TG_KINDS_WITH_SCHEMA)
+        != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     value = cf->args->elts;
@@ -45,13 +50,10 @@ ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_tg_srv_conf_t *scf = conf;
 
-    tg_str_t *all, json, other;
     ngx_str_t *value;
-    tg_buf_t buf;
-    u_char *p;
+    tg_str_t json;
 
     value = cf->args->elts;
-    all = &scf->info.experimental;
     json = TG_STR("{}");
 
     if (value[1].len == 0 || !tg_utf8_is_valid(ngx_tg_str_from_ngx(&value[1])))
@@ -72,33 +74,8 @@ ngx_tg_conf_add_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &cmd->name, &value[1]);
     }
 
-    tg_buf_init(&buf, tg_alloc_libc());
-    tg_json_write_string(&buf, ngx_tg_str_from_ngx(&value[1]));
-    tg_buf_append_char(&buf, ':');
-    tg_buf_append_str(&buf, json);
-    p = tg_buf_has_failed(&buf) ? NULL
-                                : ngx_pnalloc(cf->pool, all->len + buf.len + 2);
-
-    if (p != NULL && all->data != NULL
-        && tg_json_get_member(*all, ngx_tg_str_from_ngx(&value[1]), &other)
-               == TG_OK)
-    {
-        tg_buf_deinit(&buf);
-        return ngx_tg_conf_error(cf, "duplicate \"%V %V\"; declare it once",
-                                 &cmd->name, &value[1]);
-    }
-
-    if (p != NULL) {
-        json.len = ngx_sprintf(p, "%*s%c%*s}",
-                               all->data != NULL ? all->len - 1 : 0, all->data,
-                               all->data != NULL ? ',' : '{', buf.len, buf.data)
-                   - p;
-        *all = tg_str((char *) p, json.len);
-    }
-
-    tg_buf_deinit(&buf);
-
-    return p != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_tg_conf_add_json_member(cf, cmd, &scf->info.experimental,
+                                       ngx_tg_str_from_ngx(&value[1]), json);
 }
 
 /*
@@ -142,6 +119,17 @@ ngx_tg_tool_read_properties(ngx_conf_t *cf, ngx_tg_tool_t *tool)
     return NGX_OK;
 }
 
+ngx_int_t
+ngx_tg_tool_set_input_schema(ngx_conf_t *cf, ngx_tg_tool_t *tool,
+                             ngx_str_t *directive, tg_str_t schema)
+{
+    tool->entry.input_schema = schema;
+    tool->input = ngx_tg_schema_compile(cf, directive, schema, 0);
+
+    return tool->input != NULL ? ngx_tg_tool_read_properties(cf, tool)
+                               : NGX_ERROR;
+}
+
 /*
  * input_schema JSON, output_schema JSON, and their variants with a file. The
  * slice is at cmd->offset; cmd->post is not NULL for a file.
@@ -160,6 +148,11 @@ ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (field->data != NULL) {
         return "is duplicate; a tool has one schema of each kind";
+    }
+
+    if (ngx_tg_conf_check_kind(cf, cmd, tool, NGX_TG_KINDS_WITH_SCHEMA)
+        != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     value = cf->args->elts;

@@ -54,6 +54,18 @@ ngx_tg_spec_add_commands(ngx_command_t *commands, const tg_json_field_t *fields,
     }
 }
 
+void
+ngx_tg_commands_append(ngx_command_t *commands, const ngx_command_t *more)
+{
+    while (commands->name.len != 0) {
+        commands++;
+    }
+
+    while (more->name.len != 0) {
+        *commands++ = *more++;
+    }
+}
+
 /* --- values --- */
 
 /* Parses `Nr/s` or `Nr/m` as thousandths per minute; min and max are N's. */

@@ -1,8 +1,8 @@
 /*
- * `tool NAME { }` and `method NAME { }`: creating tools, reading and checking
- * their blocks, and values inherited from the server.
+ * `tool NAME { }` and the other blocks with a handler: creating tools, reading
+ * and checking their blocks, and values inherited from the server.
  */
-#include "nginx/config/ngx_tg_config.h"
+#include "nginx/config/ngx_tg_listing.h"
 
 #include "base/tg_utf8.h"
 
@@ -116,12 +116,12 @@ ngx_tg_conf_get_handlers(ngx_conf_t *cf)
 }
 
 /*
- * Joins the names of the handlers with these flags to a text like `"return" or
- * "exec"`; with has_article, `a "return" or an "exec"`.
+ * Joins the names of a tool's possible handlers with these flags to a text like
+ * `"return" or "exec"`; with has_article, `a "return" or an "exec"`.
  */
 static ngx_str_t
-ngx_tg_conf_join_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
-                               ngx_uint_t has_article)
+ngx_tg_conf_join_handler_names(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
+                               ngx_uint_t flags, ngx_uint_t has_article)
 {
     const ngx_tg_handler_t *const *handler;
     const char *article;
@@ -139,7 +139,10 @@ ngx_tg_conf_join_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
 
     for (handler = ngx_tg_conf_get_handlers(cf); *handler != NULL; handler++) {
         if (((*handler)->flags & (flags | NGX_TG_HANDLER_HAS_NO_DIRECTIVE))
-            != flags) {
+                != flags
+            || ((*handler)->kinds != 0
+                && !((*handler)->kinds >> tool->entry.kind & 1)))
+        {
             continue;
         }
 
@@ -248,7 +251,7 @@ ngx_tg_tool_check_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs,
     ngx_str_t names;
 
     if (tool->handler == NULL) {
-        names = ngx_tg_conf_join_handler_names(cf, 0, 1);
+        names = ngx_tg_conf_join_handler_names(cf, tool, 0, 1);
         return ngx_tg_conf_error(cf, "%V \"%V\" has no handler; give it %V",
                                  kind, name, &names);
     }
@@ -257,7 +260,8 @@ ngx_tg_tool_check_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, void **confs,
         && (tool->output_spec.max_output > 0 || tool->job_spec.timeout_ms > 0
             || tool->limit.calls.concurrency > 0))
     {
-        names = ngx_tg_conf_join_handler_names(cf, NGX_TG_HANDLER_IS_ASYNC, 0);
+        names = ngx_tg_conf_join_handler_names(cf, tool,
+                                               NGX_TG_HANDLER_IS_ASYNC, 0);
         return ngx_tg_conf_error(
             cf,
             "%V \"%V\" has no %V, so \"timeout\", \"max_output\" and "
@@ -342,8 +346,8 @@ ngx_tg_tool_init_output_type(ngx_tg_tool_t *tool, void **confs)
                        : handler != NULL && handler->output != NULL
                            ? handler->output(tool,
                                              confs[handler->module->ctx_index])
-                       : tool->entry.kind == TG_ENTRY_TOOL ? TG_OUTPUT_TEXT
-                                                           : TG_OUTPUT_JSON;
+                       : tool->entry.kind == TG_ENTRY_METHOD ? TG_OUTPUT_JSON
+                                                             : TG_OUTPUT_TEXT;
     }
 
     tool->entry.output = (tg_output_type_t) tool->output;
@@ -417,7 +421,9 @@ ngx_tg_tool_read_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_str_t *kind,
                                  kind, name);
     }
 
-    if (ngx_tg_tool_resolve_arg_paths(cf, tool) != NGX_OK) {
+    if (ngx_tg_tool_init_listing(cf, tool) != NGX_OK
+        || ngx_tg_tool_resolve_arg_paths(cf, tool) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
@@ -446,10 +452,9 @@ ngx_tg_conf_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ngx_tg_tool_t *tool;
     tg_catalog_t *catalog;
-    const char *mistake;
     ngx_str_t *value, name;
-    int is_warning, rc;
     char *rv;
+    int rc;
 
     value = cf->args->elts;
     name = value[1];
@@ -457,21 +462,10 @@ ngx_tg_conf_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tool = ngx_tg_tool_create(cf, cmd->offset, &name);
     catalog = ngx_tg_server_ensure_catalog(cf, scf);
 
-    if (tool == NULL || catalog == NULL) {
+    if (tool == NULL || catalog == NULL
+        || ngx_tg_tool_init_name(cf, scf, tool) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
-    }
-
-    mistake = tg_catalog_check_name(tool->entry.kind, tool->entry.name,
-                                    &is_warning);
-
-    if (mistake != NULL) {
-        ngx_conf_log_error(is_warning ? NGX_LOG_WARN : NGX_LOG_EMERG, cf, 0,
-                           "%s \"%V\" of a %V: %s",
-                           is_warning ? "name" : "invalid name", &name,
-                           &cmd->name, mistake);
-        if (!is_warning) {
-            return NGX_CONF_ERROR;
-        }
     }
 
     rc = tg_catalog_add(catalog, &tool->entry);
@@ -497,6 +491,8 @@ ngx_tg_conf_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     scf->needs_shm |= tool->needs_shm;
+    scf->info.has_prompts |= tool->entry.kind == TG_ENTRY_PROMPT;
+    scf->info.has_resources |= NGX_TG_KINDS_READ >> tool->entry.kind & 1;
 
     return NGX_CONF_OK;
 }

@@ -1,4 +1,5 @@
 /* The `task` directive of a tool, which turns the tool's calls into tasks. */
+#include "nginx/config/ngx_tg_listing.h"
 #include "nginx/config/ngx_tg_spec.h"
 
 #include "protocol/tg_rpc.h"
@@ -24,6 +25,11 @@ ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tool->task != NGX_TG_TASK_NEVER) {
         return "is duplicate";
+    }
+
+    if (ngx_tg_conf_check_kind(cf, cmd, tool, NGX_TG_KINDS_WITH_SCHEMA)
+        != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     tool->task = NGX_TG_TASK_OPTIONAL;
@@ -55,11 +61,11 @@ ngx_tg_conf_set_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    tool->entry.meta = tool->task == NGX_TG_TASK_REQUIRED
-                           ? TG_STR("{\"" TG_META_TASK "\":\"required\"}")
-                           : TG_STR("{\"" TG_META_TASK "\":\"optional\"}");
-
-    return NGX_CONF_OK;
+    return ngx_tg_conf_add_json_member(cf, cmd, &tool->entry.meta,
+                                       TG_STR(TG_META_TASK),
+                                       tool->task == NGX_TG_TASK_REQUIRED
+                                           ? TG_STR("\"required\"")
+                                           : TG_STR("\"optional\""));
 }
 
 const char *

@@ -2,6 +2,7 @@
 #include "nginx/config/ngx_tg_config.h"
 
 extern const ngx_tg_handler_t ngx_tg_return_handler;
+extern const ngx_tg_handler_t ngx_tg_message_handler;
 extern const ngx_tg_handler_t ngx_tg_status_handler;
 extern const ngx_tg_handler_t ngx_tg_cancel_handler;
 extern const ngx_tg_handler_t ngx_tg_exec_handler;
@@ -18,6 +19,7 @@ extern const ngx_tg_handler_t ngx_tg_task_handler;
 /* clang-format off */
 const ngx_tg_handler_t *const ngx_tg_handlers[] = {
     &ngx_tg_return_handler,
+    &ngx_tg_message_handler,
     &ngx_tg_status_handler,
     &ngx_tg_cancel_handler,
     &ngx_tg_exec_handler,

@@ -92,9 +92,6 @@ uint64_t ngx_tg_status_count_ends(const ngx_tg_counters_sum_t *sum,
                                   ngx_uint_t reason);
 const char *ngx_tg_status_get_end_name(ngx_uint_t reason);
 
-/* Returns "tool" or "method". */
-const char *ngx_tg_status_entry_type_name(tg_catalog_entry_type_t kind);
-
 /*
  * Checks whether an entry was made by a directive such as task_methods, not by
  * a block of the config. scf may be NULL.

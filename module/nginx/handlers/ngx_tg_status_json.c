@@ -12,12 +12,6 @@ typedef struct {
     ngx_uint_t n;
 } ngx_tg_status_list_writer_t;
 
-const char *
-ngx_tg_status_entry_type_name(tg_catalog_entry_type_t kind)
-{
-    return kind == TG_ENTRY_TOOL ? "tool" : "method";
-}
-
 /* --- calls --- */
 
 static ngx_uint_t
@@ -174,7 +168,7 @@ ngx_tg_status_write_calls(ngx_tg_status_t *status, tg_buf_t *json)
         tg_json_add_uint(json, "id", call->about.number);
         tg_json_add_string(json, "server", call->about.server);
         tg_json_add_cstr(json, "type",
-                         ngx_tg_status_entry_type_name(call->about.kind));
+                         tg_entry_type_name(call->about.kind));
         tg_json_add_string(json, "name", call->about.name);
         tg_json_add_string(json, "kind", call->kind);
         tg_json_add_string(json, "state", call->state);
@@ -297,7 +291,7 @@ ngx_tg_status_write_entry(void *data, const ngx_tg_counters_sum_t *sum)
     }
 
     tg_buf_printf(json, "%s{\"type\":\"%s\"", list->n++ == 0 ? "" : ",",
-                  ngx_tg_status_entry_type_name(sum->kind));
+                  tg_entry_type_name(sum->kind));
     tg_json_add_string(json, "name", sum->name);
 
     if (ngx_tg_status_is_entry_internal(list->scf, sum)) {

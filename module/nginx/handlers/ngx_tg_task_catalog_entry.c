@@ -51,7 +51,7 @@ ngx_tg_task_add_catalog_entry(ngx_conf_t *cf, const ngx_tg_tasks_t *tasks,
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "the %s name \"%V\" is reserved by \"%s\"; give yours "
                       "another name, in %V",
-                      kind == TG_ENTRY_TOOL ? "tool" : "method", name,
+                      tg_entry_type_name(kind), name,
                       kind == TG_ENTRY_TOOL ? "task_tools" : "task_methods",
                       &tasks->where);
         return NULL;

@@ -79,7 +79,7 @@ ngx_http_tg_metrics_begin_sample(tg_buf_t *out, const char *name,
     if (counted->sum.name.len != 0 || counted->scf == NULL) {
         ngx_http_tg_metrics_add_label(
             out, ",", "type",
-            tg_str_from_cstr(ngx_tg_status_entry_type_name(counted->sum.kind)));
+            tg_str_from_cstr(tg_entry_type_name(counted->sum.kind)));
         ngx_http_tg_metrics_add_label(out, ",", "tool", counted->sum.name);
     }
 }

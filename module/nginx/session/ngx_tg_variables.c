@@ -61,19 +61,12 @@ ngx_tg_variable_set_number(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                                ngx_sprintf(p, "%uL", number) - p);
 }
 
-/* Decodes a JSON string; other values keep their JSON text. */
+/* Decodes an escaped body, which may be absent. */
 static ngx_int_t
-ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
-                            tg_str_t raw)
+ngx_tg_variable_set_body(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
+                         tg_str_t body)
 {
-    tg_str_t body;
     char *p;
-
-    if (tg_json_type(raw) != TG_JSON_STRING) {
-        return ngx_tg_variable_set_str(v, raw);
-    }
-
-    body = tg_json_string_body(raw);
 
     if (body.data == NULL || body.len == 0
         || memchr(body.data, '\\', body.len) == NULL)
@@ -87,6 +80,16 @@ ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     }
 
     return ngx_tg_variable_set(v, p, tg_json_unescape(p, body));
+}
+
+/* Decodes a JSON string; other values keep their JSON text. */
+static ngx_int_t
+ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
+                            tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING
+               ? ngx_tg_variable_set_body(s, v, tg_json_string_body(raw))
+               : ngx_tg_variable_set_str(v, raw);
 }
 
 /*
@@ -337,7 +340,7 @@ ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
 }
 
-/* $tool_arguments and $tool_request_id, of the current call. */
+/* $tool_arguments, $tool_request_id and $tool_uri, of the current call. */
 static ngx_int_t
 ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                      uintptr_t data)
@@ -352,8 +355,18 @@ ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         return ngx_tg_variable_set(v, NULL, 0);
     }
 
-    return data == 'a' ? ngx_tg_variable_set_str(v, request->arguments)
-                       : ngx_tg_variable_set_decoded(s, v, request->reply.id);
+    if (data == 'a') {
+        return ngx_tg_variable_set_str(v, request->arguments);
+    }
+
+    if (data == 'u') {
+        return request->reply.kind == TG_ENTRY_RESOURCE
+                       || request->reply.kind == TG_ENTRY_TEMPLATE
+                   ? ngx_tg_variable_set_body(s, v, request->reply.subject)
+                   : ngx_tg_variable_set(v, NULL, 0);
+    }
+
+    return ngx_tg_variable_set_decoded(s, v, request->reply.id);
 }
 
 /* $tool_traceparent and $tool_tracestate, until the call ends. */
@@ -544,6 +557,7 @@ static ngx_stream_variable_t ngx_tg_variables[] = {
     NGX_TG_INTERNAL_VARIABLE("tool_element_json", element, TG_VARIABLE_JSON),
     NGX_TG_INTERNAL_VARIABLE("tool_dollar", dollar, 0),
     NGX_TG_VARIABLE("tool_request_id", call, 'i', 0),
+    NGX_TG_VARIABLE("tool_uri", call, 'u', 0),
     NGX_TG_VARIABLE("tool_protocol", session, 'p', 0),
     NGX_TG_VARIABLE("tool_client_pid", client, 'p', 0),
     NGX_TG_VARIABLE("tool_client_uid", client, 'u', 0),

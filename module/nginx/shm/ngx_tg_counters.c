@@ -280,7 +280,7 @@ ngx_tg_counted_entry_find(tg_str_t server, tg_catalog_entry_type_t kind,
         }
     }
 
-    if (i == NGX_TG_COUNTED_ENTRIES_MAX || name.len > TG_NAME_MAX) {
+    if (i == NGX_TG_COUNTED_ENTRIES_MAX || name.len > NGX_TG_COUNTED_NAME_MAX) {
         return 0;
     }
 

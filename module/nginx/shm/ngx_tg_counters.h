@@ -20,6 +20,8 @@
 #define NGX_TG_RUNNING_CALLS_MAX 1024
 /* Maximum length of a server's address. */
 #define NGX_TG_SERVER_LABEL_MAX 128
+/* Longest name or URI that is counted by itself, in bytes. */
+#define NGX_TG_COUNTED_NAME_MAX 255
 
 /*
  * Upper bounds of the duration buckets, in ms; the last one has none. The

@@ -11,14 +11,14 @@
 #include <pthread.h>
 
 /* "TGnumb" and the version of this layout. */
-#define NGX_TG_COUNTERS_SHM_MAGIC UINT64_C(0x54476e756d620002)
+#define NGX_TG_COUNTERS_SHM_MAGIC UINT64_C(0x54476e756d620003)
 
 typedef struct {
     uint8_t kind; /* tg_catalog_entry_type_t */
     uint8_t server_len;
     uint8_t name_len;
     char server[NGX_TG_SERVER_LABEL_MAX];
-    char name[TG_NAME_MAX];
+    char name[NGX_TG_COUNTED_NAME_MAX];
 } ngx_tg_counted_entry_t;
 
 /* Running call, read without a lock: number is written last, cleared first. */
