@@ -187,6 +187,9 @@ tg_catalog_view_t tg_catalog_get_view(const tg_catalog_t *catalog,
 unsigned tg_catalog_view_compare(const tg_catalog_view_t *a,
                                  const tg_catalog_view_t *b);
 
+/* First byte of the cursors of elements after the catalog's. */
+#define TG_CURSOR_OF_MORE '+'
+
 /* A page of a list. All slices are raw or absent. */
 typedef struct {
     tg_catalog_entry_type_t kind;

@@ -76,7 +76,10 @@ typedef struct {
      * so that a proxy can fetch the catalog first. NULL or TG_END: the peer
      * answers now from the catalog. TG_OK: the host took the request with
      * tg_peer_defer_request() and will answer with tg_call_respond_list() or
-     * tg_call_respond_error().
+     * tg_call_respond_error(). It may answer resources/list also with an
+     * outcome in JSON, {"resources":[…],"next":"…"}: elements after those of
+     * the catalog, and the cursor of the next page, if there is one, which
+     * begins with TG_CURSOR_OF_MORE.
      */
     int (*list)(void *host, tg_peer_t *peer, tg_request_t *request);
 

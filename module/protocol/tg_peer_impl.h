@@ -412,6 +412,10 @@ void tg_completion_write_values(tg_buf_t *out, const tg_outcome_t *outcome,
 
 /* --- tg_peer_list.c --- */
 
+/* Answers resources/list with further elements, see ops->list. */
+void tg_peer_respond_list_more(tg_peer_t *peer, const tg_reply_t *reply,
+                               tg_str_t json);
+
 /* Handles tools/list, for relay as well, and the lists of other kinds. */
 void tg_peer_on_list(tg_peer_t *peer, const tg_message_t *message,
                      const tg_reply_t *reply, tg_catalog_entry_type_t kind);

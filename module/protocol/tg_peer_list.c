@@ -127,6 +127,40 @@ tg_peer_respond_list(tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 void
+tg_peer_respond_list_more(tg_peer_t *peer, const tg_reply_t *reply,
+                          tg_str_t json)
+{
+    static const char *const names[] = { "resources", "next", NULL };
+    tg_list_page_t page = { .kind = TG_ENTRY_RESOURCE };
+    tg_str_t values[2];
+    tg_buf_t cursor;
+
+    (void) tg_json_get_members(json, names, values);
+
+    if (tg_json_type(values[0]) == TG_JSON_ARRAY) {
+        page.more = tg_str(values[0].data + 1, values[0].len - 2);
+    }
+
+    if (tg_json_type(values[1]) == TG_JSON_STRING) {
+        page.next_cursor = values[1];
+    }
+
+    tg_buf_init(&cursor, peer->priv->alloc);
+
+    if (reply->subject.len != 0) {
+        tg_buf_append_char(&cursor, '"');
+        tg_buf_append_str(&cursor, reply->subject);
+        tg_buf_append_char(&cursor, '"');
+        page.cursor = tg_buf_view(&cursor);
+        page.is_after_catalog = reply->subject.data[0] == TG_CURSOR_OF_MORE;
+    }
+
+    tg_peer_respond_list(peer, reply, page);
+    peer->out.failed |= tg_buf_has_failed(&cursor);
+    tg_buf_deinit(&cursor);
+}
+
+void
 tg_call_respond_list(tg_call_t *call, const tg_list_page_t *page)
 {
     tg_peer_respond_list(call->peer, &call->reply, *page);
@@ -151,6 +185,10 @@ tg_peer_on_list(tg_peer_t *peer, const tg_message_t *message,
 
         /* Makes failures JSON-RPC errors: a tool result would not be a list. */
         request.reply.kind = TG_ENTRY_METHOD;
+        request.reply.is_list = kind == TG_ENTRY_RESOURCE;
+        request.reply.subject = tg_json_type(page.cursor) == TG_JSON_STRING
+                                    ? tg_json_string_body(page.cursor)
+                                    : TG_STR_NONE;
         request.list_kind = kind;
         request.cursor = page.cursor;
         request.text = message->text;

@@ -371,6 +371,12 @@ tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
         return;
     }
 
+    if (reply->is_list && outcome->kind == TG_OUTCOME_JSON) {
+        peer->last_failure = TG_FAILURE_NONE;
+        tg_peer_respond_list_more(peer, reply, outcome->value);
+        return;
+    }
+
     if (outcome->kind == TG_OUTCOME_RESULT && reply->kind != TG_ENTRY_METHOD) {
         tg_tool_result_read_view(outcome->value, &view);
     }

@@ -59,6 +59,7 @@ enum {
     TG_SNAPSHOT_IS_MCP = 2,    /* flag of a call and of the peer */
     TG_SNAPSHOT_IS_SILENT = 4, /* flag of a call */
     TG_SNAPSHOT_IS_PUBLIC = 8, /* flag of a call */
+    TG_SNAPSHOT_IS_LIST = 16,  /* flag of a call */
     TG_SNAPSHOT_IS_LEGACY = 4, /* flag of the peer, as all that follow */
     TG_SNAPSHOT_IS_TOOLGATE = 8,
     TG_SNAPSHOT_IS_CLOSING = 16,

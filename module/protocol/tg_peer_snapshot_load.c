@@ -410,6 +410,7 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
     reply->is_mcp = (flags & TG_SNAPSHOT_IS_MCP) != 0;
     reply->is_silent = (flags & TG_SNAPSHOT_IS_SILENT) != 0;
     reply->is_public = (flags & TG_SNAPSHOT_IS_PUBLIC) != 0;
+    reply->is_list = (flags & TG_SNAPSHOT_IS_LIST) != 0;
 
     if (restored->token.len > TG_PEER_TOKEN_MAX
         || restored->call.progress_token.len > TG_PROGRESS_TOKEN_MAX

@@ -216,7 +216,8 @@ tg_snapshot_write_call(const tg_call_t *call, tg_peer_write_token_pt put_token,
     flags = (reply->is_modern ? TG_SNAPSHOT_IS_MODERN : 0)
             | (reply->is_mcp ? TG_SNAPSHOT_IS_MCP : 0)
             | (reply->is_silent ? TG_SNAPSHOT_IS_SILENT : 0)
-            | (reply->is_public ? TG_SNAPSHOT_IS_PUBLIC : 0);
+            | (reply->is_public ? TG_SNAPSHOT_IS_PUBLIC : 0)
+            | (reply->is_list ? TG_SNAPSHOT_IS_LIST : 0);
 
     tg_snapshot_write_number(out, reply->kind, 1);
     tg_snapshot_write_number(out, flags, 1);

@@ -55,8 +55,8 @@ typedef struct tg_batch_s tg_batch_t;
 struct tg_reply_s {
     tg_str_t id; /* raw, as received */
     /*
-     * Escaped body of the URI that is read, or of the text that is to be
-     * completed.
+     * Escaped body of the URI that is read, of the text that is to be
+     * completed, or of the cursor of a list.
      */
     tg_str_t subject;
     tg_str_t mime;  /* of the resource that is read: plain text or absent */
@@ -66,6 +66,7 @@ struct tg_reply_s {
     unsigned is_modern:1;
     unsigned is_mcp:1;
     unsigned is_silent:1; /* a notification: no reply is sent */
+    unsigned is_list:1;   /* resources/list, see tg_peer_respond_list_more() */
     unsigned is_public:1; /* "cacheScope" of what is read is "public" */
 };
 
