@@ -8,7 +8,6 @@
 
 /* Context of the directives in a `server` block of the stream module. */
 #define NGX_TG_HINT_SERVER_CONF (NGX_STREAM_SRV_CONF | NGX_STREAM_MAIN_CONF)
-
 /* Maximum number of names in a list, including the NULL at its end. */
 #define NGX_TG_HINT_NAMES_MAX 512
 
