@@ -164,12 +164,12 @@ tg_uri_check(tg_str_t uri)
         || !tg_str_is_word(tg_str(uri.data, scheme), "+-."))
     {
         return "a URI begins with a scheme and a colon, such as "
-               "\"notes:///today.md\"";
+               "\"notes:///today\"";
     }
 
     if (scheme + 1 == uri.len) {
         return "a URI has a path after the scheme, such as "
-               "\"notes:///today.md\"";
+               "\"notes:///today\"";
     }
 
     for (i = 0; i < uri.len; i++) {

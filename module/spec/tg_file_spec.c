@@ -20,8 +20,18 @@ const tg_json_field_t tg_file_fields[] = {
     { TG_FIELD(tg_file_spec_t, "encoded", TG_FIELD_FLAG, is_encoded) },
     { TG_FIELD(tg_file_spec_t, "output", TG_FIELD_WORD, output),
       .words = tg_output_type_words,
-      .why = "output must be text, json or result" },
+      .why = "output must be text, json, result, content or base64" },
     { TG_INT_FIELD(tg_file_spec_t, "max_output", max_output, 1, TG_OUTPUT_MAX),
+      .absent = TG_OUTPUT_DEFAULT },
+    { .name = NULL },
+};
+
+const tg_json_field_t tg_messages_fields[] = {
+    { TG_FIELD(tg_messages_spec_t, "messages", TG_FIELD_RAW, messages),
+      .is_required = 1 },
+    { TG_STRING_FIELD(tg_messages_spec_t, "description", description) },
+    { TG_INT_FIELD(tg_messages_spec_t, "max_output", max_output, 1,
+                   TG_OUTPUT_MAX),
       .absent = TG_OUTPUT_DEFAULT },
     { .name = NULL },
 };

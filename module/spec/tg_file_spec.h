@@ -14,6 +14,13 @@
  * Without `uri`, the result is the file's text, or a failure. With `encoded`,
  * `path` is percent-encoded as in a URI.
  *
+ * `messages` makes the result of a prompt from texts and files:
+ *
+ *   {"messages":[{"role":"user","text":"Hi"},{"role":"user","path":"/a/b"}],
+ *    "description":"…","max_output":1048576}
+ *
+ * `max_output` is the maximum size of all files together.
+ *
  * `files` lists the files of folders, in the order of the folders and of their
  * paths:
  *
@@ -71,6 +78,15 @@ typedef struct {
 } tg_file_spec_t;
 
 extern const tg_json_field_t tg_file_fields[];
+
+/* Raw values. */
+typedef struct {
+    tg_str_t messages;
+    tg_str_t description;
+    int64_t max_output;
+} tg_messages_spec_t;
+
+extern const tg_json_field_t tg_messages_fields[];
 
 /* One element of `folders`; also raw values. */
 typedef struct {

@@ -26,8 +26,8 @@ my @mistakes = (
     ],
     [
         'a URI without a scheme',
-        qr/invalid URI "today\.md" of a resource: .*begins with a scheme/,
-        "resource today.md { #!\n $handler }"
+        qr/invalid URI "today\.txt" of a resource: .*begins with a scheme/,
+        "resource today.txt { #!\n $handler }"
     ],
     [
         'a scheme alone',
@@ -117,6 +117,15 @@ my @mistakes = (
     [
         'a result that is none', qr/prompt "a" returns a value that its "outp/,
         "prompt a {\n return '{\"contents\":[]}';\n output result;\n} #!"
+    ],
+
+    [
+        'a file that is not there', qr{"/no/such" of "message" is not a file},
+        "prompt a {\n message user file=/no/such; #!\n}"
+    ],
+    [
+        'a file with a variable', qr/the file of a "message" has no variables/,
+        "prompt a {\n message user file=/srv/\$tool_arg_x; #!\n}"
     ],
 
     # arguments

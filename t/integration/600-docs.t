@@ -19,6 +19,7 @@ mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas .aiwg
     .aiwg/daemon);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
 $tg->file('rules.json', '[]');
+$tg->file('review', "You review code.\n");
 $tg->file('token', "Bearer 0123456789\n", 0600);
 $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 
@@ -198,7 +199,7 @@ sub is_same {
 my $source = join '', map { slurp($_) } glob "$top/module/nginx/{,*/}*.c";
 # Some mean the same in several blocks.
 my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
-    $source =~ /^static ngx_command_t \w+\[\d*\] = \{(.*?)^\};/msg;
+    $source =~ /^(?:static|const) ngx_command_t \w+\[\d*\] = \{(.*?)^\};/msg;
 # The tables of module/spec, with the macros of options that several have.
 my %table = map { m{/tg_(\w+)_spec\.c$} ? ($1 => slurp($_)) : () }
     glob "$top/module/spec/*.c";

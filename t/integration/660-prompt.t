@@ -4,7 +4,19 @@
 use Toolgate::Test qw(Way);
 
 my $tg = Toolgate::Test->new;
-$tg->conf(<<'END')->start;
+my $rules = $tg->file('rules.txt', "caf\xc3\xa9 \"rules\"\n");
+my $bytes = $tg->file('bytes', "\xff");
+my $large = $tg->file('large', 'x' x 1000);
+my $gone = $tg->file('gone', 'x');
+$tg->conf(<<"END" . <<'END')->start;
+prompt files { description "F."; argument x default=5;
+               message user file=$rules; message user "Then \$tool_arg_x.";
+               message assistant file=rules.txt; timeout 30s; }
+prompt binary { message user file=$bytes; }
+prompt large { message user file=$rules; message user file=$large;
+               max_output 1000; }
+prompt gone { message user file=$gone; }
+END
 prompt review {
     description "Reviews a commit.";
     title       Review;
@@ -32,6 +44,8 @@ prompt printed {
 tool t { description "T."; return t; }
 END
 
+unlink $gone or die "$gone: $!\n";
+
 # Returns the texts of a result with their roles.
 sub texts {
     my ($reply) = @_;
@@ -57,7 +71,8 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
     my $list = $ask->('prompts/list')->{result};
     my %prompt = map { $_->{name} => $_ } @{ $list->{prompts} };
     is join(' ', map { $_->{name} } @{ $list->{prompts} }),
-        'review plain whole program fails wrong printed',
+        'files binary large gone '
+        . 'review plain whole program fails wrong printed',
         "$era: all prompts in order";
     is_deeply $prompt{review}, {
         name        => 'review',
@@ -101,6 +116,12 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
     is texts($get->('program', { word => 'a b' })), "user: a b\n",
         "$era: a program";
     is texts($get->('printed')), 'assistant: p', "$era: a printed result";
+    my $rules_text = "caf\x{e9} \"rules\"\n";
+    $reply = $get->('files', { x => '"6' });
+    is texts($reply),
+        "user: $rules_text|user: Then \"6.|assistant: $rules_text",
+        "$era: files";
+    is $reply->{result}{description}, 'F.', "$era: with a description";
 
     for my $bad (
         [ 'nosuch', undef, -32602, qr/nosuch/ ],
@@ -110,6 +131,9 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
         [ 'plain', { z => 'z' }, -32602, qr/z/ ],
         [ 'fails', undef, -32603, qr/status 1/ ],
         [ 'wrong', undef, -32603, qr/"messages"/ ],
+        [ 'binary', undef, -32603, qr/not UTF-8/ ],
+        [ 'large', undef, -32603, qr/more than max_output/ ],
+        [ 'gone', undef, -32603, qr/does not exist/ ],
     ) {
         my ($name, $arguments, $code, $text) = @$bad;
         $reply = $get->($name, $arguments);
@@ -118,6 +142,6 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
         like $reply->{error}{message}, $text, 'which says why';
     }
 }
-$tg->allow_log(qr/call of "(?:fails|wrong)" failed/);
+$tg->allow_log(qr/call of "(?:fails|wrong|binary|large|gone)" failed/);
 
 done_testing;

@@ -11,7 +11,7 @@ my $text = $tg->file('text', "caf\xc3\xa9\n");
 $tg->conf(<<"END")->start;
 tool_log $log;
 tool_list_ttl 90s public;
-resource notes:///today.md {
+resource notes:///today.txt {
     title "Today"; description "Notes."; mime text/markdown;
     audience user assistant; priority 0.5; ttl 10s public;
     meta x 1; icon https://a.b/c.svg any;
@@ -47,11 +47,11 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
 
     my $list = $ask->('resources/list')->{result};
     is join(' ', map { $_->{uri} } @{ $list->{resources} }),
-        'notes:///today.md bytes:all bytes:text bytes:image bytes:value '
+        'notes:///today.txt bytes:all bytes:text bytes:image bytes:value '
         . 'whole:x bad:fails bad:large', "$era: all resources in order";
     is_deeply $list->{resources}[0], {
-        uri         => 'notes:///today.md',
-        name        => 'today.md',
+        uri         => 'notes:///today.txt',
+        name        => 'today.txt',
         title       => 'Today',
         description => 'Notes.',
         mimeType    => 'text/markdown',
@@ -68,11 +68,11 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
         [ 'notes:///{+path} note', 'q:{id}{?a,b} q:{id}{?a,b}' ],
         "$era: templates";
 
-    my $result = $read->('notes:///today.md')->{result};
+    my $result = $read->('notes:///today.txt')->{result};
     is_deeply $result->{contents}, [ {
-        uri      => 'notes:///today.md',
+        uri      => 'notes:///today.txt',
         mimeType => 'text/markdown',
-        text     => "# notes:///today.md\n",
+        text     => "# notes:///today.txt\n",
     } ], "$era: a resource";
     is_deeply [ @$result{qw(ttlMs cacheScope)} ],
         $is_modern ? [ 10000, 'public' ] : [ undef, undef ],
@@ -123,7 +123,7 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
 
 # Logs, counters, running calls and limits are those of tools.
 my $lines = slurp($log);
-like $lines, qr/ resource="notes:\/\/\/today\.md" status=ok /,
+like $lines, qr/ resource="notes:\/\/\/today\.txt" status=ok /,
     'a line of the log';
 like $lines,
     qr/ resource_template="notes:\/\/\/\{\+path\}" uri="notes:\/\/\/a\/b%20c" /,

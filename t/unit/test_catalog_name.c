@@ -119,7 +119,7 @@ HELP_TEST(prompts, "prompts")
 
 HELP_TEST(resources, "URIs of resources")
 {
-    static const char *const valid[] = { "a:b", "notes:///today.md",
+    static const char *const valid[] = { "a:b", "notes:///today",
                                          "x-y+z.1:?a=%20#f", "file:///" };
     static const char *const warned[] = { "https://a/", "http://a/" };
     static const char *const invalid[] = {

@@ -22,6 +22,7 @@ typedef struct {
     tg_str_t name;
     tg_str_t description;   /* plain text or absent */
     tg_str_t default_value; /* plain text or absent */
+    tg_str_t pattern;       /* regular expression or absent */
     ngx_uint_t is_required;
 } ngx_tg_argument_t;
 
@@ -195,6 +196,11 @@ ngx_tg_argument_read_words(ngx_conf_t *cf, ngx_tg_argument_t *argument)
         {
             argument->default_value = ngx_tg_str_from_ngx(&text);
 
+        } else if (ngx_tg_arg_has_name(&value[i], "pattern=", &text)
+                   && argument->pattern.data == NULL)
+        {
+            argument->pattern = ngx_tg_str_from_ngx(&text);
+
         } else if (i + 1 == cf->args->nelts) {
             argument->description = ngx_tg_str_from_ngx(&value[i]);
 
@@ -206,7 +212,7 @@ ngx_tg_argument_read_words(ngx_conf_t *cf, ngx_tg_argument_t *argument)
     return NGX_OK;
 }
 
-/* argument NAME [required] [default=TEXT] [DESCRIPTION] */
+/* argument NAME [required] [default=TEXT] [pattern=REGEX] [DESCRIPTION] */
 char *
 ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -249,9 +255,9 @@ ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (ngx_tg_argument_read_words(cf, argument) != NGX_OK) {
         return ngx_tg_conf_error(cf,
-                                 "invalid \"%V %V\"; write \"required\" or "
-                                 "\"default=TEXT\" after the name, then a "
-                                 "description between quotes",
+                                 "invalid \"%V %V\"; write \"required\", "
+                                 "\"default=TEXT\" or \"pattern=REGEX\" after "
+                                 "the name, then a description between quotes",
                                  &cmd->name, &value[1]);
     }
 
@@ -263,7 +269,8 @@ ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (!tg_utf8_is_valid(argument->description)
-        || !tg_utf8_is_valid(argument->default_value))
+        || !tg_utf8_is_valid(argument->default_value)
+        || !tg_utf8_is_valid(argument->pattern))
     {
         return "is not valid UTF-8";
     }
@@ -286,6 +293,7 @@ ngx_tg_argument_write_property(tg_buf_t *json, tg_str_t name,
     if (argument != NULL) {
         tg_json_add_optional(json, "description", argument->description);
         tg_json_add_optional(json, "default", argument->default_value);
+        tg_json_add_optional(json, "pattern", argument->pattern);
     }
 
     tg_buf_append_char(json, '}');
@@ -295,10 +303,12 @@ ngx_tg_argument_write_property(tg_buf_t *json, tg_str_t name,
 static void
 ngx_tg_tool_write_argument_schema(const ngx_tg_tool_t *tool, tg_buf_t *json)
 {
+    const tg_uri_template_t *template;
     const ngx_tg_argument_t *argument;
     ngx_uint_t i, n;
     tg_str_t name;
 
+    template = tool->entry.uri_template;
     n = tool->arguments != NULL ? tool->arguments->nelts : 0;
     argument = n != 0 ? tool->arguments->elts : NULL;
     tg_buf_append_cstr(json, "{\"type\":\"object\",\"properties\":{");
@@ -307,11 +317,8 @@ ngx_tg_tool_write_argument_schema(const ngx_tg_tool_t *tool, tg_buf_t *json)
         ngx_tg_argument_write_property(json, argument[i].name, &argument[i]);
     }
 
-    for (i = 0; tool->entry.uri_template != NULL
-                && i < tool->entry.uri_template->nvariables;
-         i++)
-    {
-        name = tool->entry.uri_template->variables[i].name;
+    for (i = 0; template != NULL && i < template->nvariables; i++) {
+        name = template->variables[i].name;
 
         if (ngx_tg_tool_find_argument(tool, name) == NULL) {
             ngx_tg_argument_write_property(json, name, NULL);
@@ -324,6 +331,16 @@ ngx_tg_tool_write_argument_schema(const ngx_tg_tool_t *tool, tg_buf_t *json)
         if (argument[i].is_required) {
             tg_json_begin_element(json);
             tg_json_write_string(json, argument[i].name);
+        }
+    }
+
+    /* A URI that matches has all variables of the path. */
+    for (i = 0; template != NULL && i < template->npath; i++) {
+        argument = ngx_tg_tool_find_argument(tool, template->variables[i].name);
+
+        if (argument == NULL || !argument->is_required) {
+            tg_json_begin_element(json);
+            tg_json_write_string(json, template->variables[i].name);
         }
     }
 

@@ -16,6 +16,7 @@ typedef struct {
 
 extern const tg_job_type_t tg_file_job_type;      /* `file`: reads a file */
 extern const tg_job_type_t tg_file_list_job_type; /* `files`: lists a folder */
+extern const tg_job_type_t tg_messages_job_type;  /* `messages`: of a prompt */
 
 void tg_files_init(tg_files_t *files, uv_loop_t *loop);
 
