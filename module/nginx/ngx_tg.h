@@ -235,6 +235,14 @@ struct ngx_tg_srv_conf_s {
      */
     ngx_msec_t (*get_wait_time)(const ngx_tg_srv_conf_t *scf, tg_str_t name);
 
+    /*
+     * Answers resources/list with resources that are not in the catalog, now or
+     * later. Returns NGX_OK, or NGX_DECLINED: there are none. NULL: the server
+     * has none.
+     */
+    ngx_int_t (*list_resources)(ngx_tg_session_base_t *base, tg_peer_t *peer,
+                                tg_request_t *request);
+
     /* Appends the reason why no tool has this name, if it is known. */
     void (*explain_unknown)(const ngx_tg_srv_conf_t *scf, tg_str_t name,
                             tg_buf_t *text);

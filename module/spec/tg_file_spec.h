@@ -26,7 +26,7 @@
  *
  *   {"folders":[{"root":"/srv/notes","match":["*.csv"],"recursive":true,
  *                "uri":"notes:///","max":1000}],
- *    "cursor":"0.100.a/b.csv","limit":100,"max_output":65536}
+ *    "cursor":"+0.100.a/b.csv","limit":100,"max_output":65536}
  *
  * `max` is the maximum number of files of a folder in the whole list. `cursor`
  * continues a list. The result has resources as in MCP's resources/list, and

@@ -17,9 +17,9 @@ my @mistakes = (
     [ "file $dir/\$nope; #!\n root $dir;", qr/unknown variable "\$nope"/ ],
     [ "file $dir/\$tool_arg_x;\n} #!", qr/with variables, but no "root"/ ],
     [ "return hi;\n root $dir;\n} #!", qr/has "root" without "file"/ ],
-    [ "file \$tool_arg_x;\n root ''; #!", qr/"root" needs a folder/ ],
+    [ "file \$tool_arg_x;\n root ''; #!", qr/"root" needs a folder without/ ],
     [ "file \$tool_arg_x;\n root /\$tool_arg_x; #!",
-        qr/"root" must not have variables/ ],
+        qr/"root" needs a folder without variables/ ],
     [ "file \$tool_arg_x;\n root $dir x; #!", qr/invalid parameter "x"/ ],
     [ "file \$tool_arg_x;\n root $dir;\n root $dir; #!", qr/is duplicate/ ],
     [ "file $dir/a;\n root $dir/sub;\n} #!", qr/path outside of "root"/ ],
@@ -61,9 +61,35 @@ SKIP: {
         'a folder that is closed');
 }
 
+# The same for `resource_files`.
+my $files = "resource_files $dir/sub";
+my @file_mistakes = (
+    [ "$files; #!", qr/number of arguments in "resource_files"/ ],
+    [ "$files max=1; #!", qr/needs what the URIs of its files begin with/ ],
+    [ "$files uri=; #!", qr/needs what the URIs/ ],
+    [ "$files uri=a; #!", qr/invalid "uri=a" of "resource_files"/ ],
+    [ "$files uri=/a/; #!", qr/invalid "uri=\/a\/"/ ],
+    [ "$files 'uri=a:{x}'; #!", qr/begin with, without a variable/ ],
+    [ "$files uri=a: uri=b:; #!", qr/invalid parameter "uri=b:"/ ],
+    [ "$files uri=a: max=0; #!", qr/invalid "max=0".*from 1 to 1000000/ ],
+    [ "$files uri=a: max=x; #!", qr/invalid "max=x"/ ],
+    [ "$files uri=a: max=1000001; #!", qr/invalid "max=1000001"/ ],
+    [ "$files uri=a: match=; #!", qr/pattern in "match=".*1 to 256 bytes/ ],
+    [ "$files uri=a: hide=[a; #!", qr/pattern in "hide=\[a".*needs its \]/ ],
+    [ "$files uri=a: match=/a; #!", qr/must not begin with a slash/ ],
+    [ "$files uri=a: hidden; #!", qr/invalid parameter "hidden"/ ],
+    [ "$files uri=a:;\n$files uri=a:; #!", qr/duplicate "uri=a:"/ ],
+    [ "resource_files $dir/none uri=a:; #!", qr/none" of "resource/ ],
+    [ "resource_files $dir/a uri=a:; #!", qr/is not a folder/ ],
+    [ "resource_files $dir/\$x uri=a:; #!", qr/needs a folder without var/ ],
+);
+conf_fails($tg, $_->[0], $_->[1], $_->[0]) for @file_mistakes;
+
 my ($status, $text) = $tg->test_conf("tool a { file $dir/a; }\n"
         . "tool b { file sub/b; root $dir; }\n"
-        . "tool c { file $dir/sub/b; root $dir/; }\n");
+        . "tool c { file $dir/sub/b; root $dir/; }\n"
+        . "$files uri=a: match=*.md match=[ab]* hide=*~ recursive max=5;\n"
+        . "$files/ uri=b:/// dot_files;\n");
 is $status, 0, 'good ones pass' or diag $text;
 
 done_testing;

@@ -113,18 +113,18 @@ HELP_TEST(list, "which files are listed, and their order")
     CU_ASSERT(list_folder(",\"recursive\":true", ",\"limit\":3"));
     CU_ASSERT(has_uris(" a%20b%25.txt b/c/d b/z"));
     CU_ASSERT(get_next(more, sizeof(more)));
-    CU_ASSERT(strcmp(more, ",\"cursor\":\"0.3.b/z\"") == 0);
+    CU_ASSERT(strcmp(more, ",\"cursor\":\"+0.3.b/z\"") == 0);
     strcat(more, ",\"limit\":3");
     CU_ASSERT(list_folder(",\"recursive\":true", more));
     CU_ASSERT(has_uris(" b- b.csv backup~"));
-    CU_ASSERT(list_folder(",\"recursive\":true", ",\"cursor\":\"0.1.in\""));
+    CU_ASSERT(list_folder(",\"recursive\":true", ",\"cursor\":\"+0.1.in\""));
     CU_ASSERT(has_uris(" node/x x%FF%0A"));
-    CU_ASSERT(list_folder("", ",\"cursor\":\"0.1.x%FF%0A\""));
+    CU_ASSERT(list_folder("", ",\"cursor\":\"+0.1.x%FF%0A\""));
     CU_ASSERT(has_uris(""));
 
     /* A file of the cursor may be gone; a path within a folder is found. */
     CU_ASSERT(list_folder(",\"recursive\":true",
-                          ",\"limit\":2,\"cursor\":\"0.1.b/c/zzz\""));
+                          ",\"limit\":2,\"cursor\":\"+0.1.b/c/zzz\""));
     CU_ASSERT(has_uris(" b/z b-"));
 
     /* A page of few bytes has one item at least. */
@@ -213,9 +213,10 @@ HELP_TEST(folders, "several folders, and the maximum of one")
 
 HELP_TEST(list_failures, "folders and params that are wrong")
 {
-    static const char *const cursors[] = { "",      "x",        "0",     "0.1",
-                                           "-1.0.", "2.0.",     "0.0.%", "a.0.",
-                                           "0.a.",  "0.0.a%2Fb" };
+    static const char *const cursors[] = {
+        "",       "x",     "0.0.",   "+",     "+0",    "+0.1",
+        "+-1.0.", "+2.0.", "+0.0.%", "+a.0.", "+0.a.", "+0.0.a%2Fb",
+    };
     static const char *const params[] = {
         "{\"tool\":\"l\"}",
         "{\"tool\":\"l\",\"folders\":[]}",

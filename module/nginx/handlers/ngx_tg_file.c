@@ -1,8 +1,8 @@
 /* `file PATH`: the runner reads a file. */
-#include "nginx/call/ngx_tg_call.h"
+#include "nginx/handlers/ngx_tg_file.h"
 
 #include "base/tg_utf8.h"
-#include "spec/tg_file_spec.h"
+#include "catalog/tg_uri_template.h"
 
 extern const ngx_tg_handler_t ngx_tg_file_handler;
 
@@ -16,11 +16,7 @@ typedef struct {
 
 /* --- directives --- */
 
-/*
- * Requires a file or folder of a directive, for the workers' user. Returns
- * NGX_OK, or NGX_ERROR after logging.
- */
-static ngx_int_t
+ngx_int_t
 ngx_tg_file_require(ngx_conf_t *cf, const char *directive, ngx_str_t *path,
                     ngx_uint_t is_folder)
 {
@@ -41,6 +37,33 @@ ngx_tg_file_require(ngx_conf_t *cf, const char *directive, ngx_str_t *path,
     return ngx_tg_conf_require_file(cf, path,
                                     is_folder ? NGX_TG_ACCESS_TRAVERSE
                                               : NGX_TG_ACCESS_READ);
+}
+
+ngx_int_t
+ngx_tg_file_set_folder(ngx_conf_t *cf, const char *directive,
+                       const ngx_str_t *text, ngx_str_t *path)
+{
+    *path = *text;
+
+    if (text->len == 0 || ngx_tg_text_has_variables(text)) {
+        (void) ngx_tg_conf_error(cf,
+                                 "\"%s\" needs a folder without variables, "
+                                 "which no path can leave",
+                                 directive);
+        return NGX_ERROR;
+    }
+
+    if (ngx_tg_unescape_dollars(cf, path) != NGX_OK
+        || ngx_conf_full_name(cf->cycle, path, 1) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    while (path->len > 1 && path->data[path->len - 1] == '/') {
+        path->data[--path->len] = '\0';
+    }
+
+    return ngx_tg_file_require(cf, directive, path, 1);
 }
 
 static char *
@@ -93,30 +116,8 @@ ngx_tg_file_set_root(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         file->has_dot_files = 1;
     }
 
-    if (ngx_tg_text_has_variables(&value[1])) {
-        return ngx_tg_conf_error(cf,
-                                 "\"root\" must not have variables, as it is "
-                                 "the folder that the path of \"file\" cannot "
-                                 "leave");
-    }
-
-    file->root = value[1];
-
-    if (file->root.len == 0) {
-        return ngx_tg_conf_error(cf, "\"root\" needs a folder");
-    }
-
-    if (ngx_tg_unescape_dollars(cf, &file->root) != NGX_OK
-        || ngx_conf_full_name(cf->cycle, &file->root, 1) != NGX_OK)
-    {
-        return NGX_CONF_ERROR;
-    }
-
-    while (file->root.len > 1 && file->root.data[file->root.len - 1] == '/') {
-        file->root.data[--file->root.len] = '\0';
-    }
-
-    return ngx_tg_conf_result(ngx_tg_file_require(cf, "root", &file->root, 1));
+    return ngx_tg_conf_result(
+        ngx_tg_file_set_folder(cf, "root", &value[1], &file->root));
 }
 
 static const char *
@@ -213,7 +214,7 @@ ngx_tg_file_append_path(ngx_tg_call_t *call, const ngx_tg_file_conf_t *file,
     if (path.len > TG_FILE_PATH_MAX || !tg_utf8_is_valid(path)
         || memchr(path.data, '\0', path.len) != NULL)
     {
-        return "The file does not exist.";
+        return NGX_TG_FILE_MISSING;
     }
 
     tg_json_add_string(params, "path", path);
@@ -227,17 +228,69 @@ ngx_tg_file_append_path(ngx_tg_call_t *call, const ngx_tg_file_conf_t *file,
     return NULL;
 }
 
+/*
+ * Checks that the URI of a template has no encoded slashes and the like, of
+ * which the path would be another file's.
+ */
+static ngx_uint_t
+ngx_tg_file_has_safe_uri(const ngx_tg_call_t *call, const tg_request_t *request)
+{
+    tg_buf_t uri;
+    ngx_uint_t is_safe;
+
+    if (call->entry->kind != TG_ENTRY_TEMPLATE) {
+        return 1;
+    }
+
+    tg_buf_init(&uri, tg_alloc_libc());
+    tg_json_append_unescaped(&uri, request->reply.subject);
+    is_safe = tg_uri_template_is_path_safe(call->entry->uri_template,
+                                           tg_buf_view(&uri));
+    tg_buf_deinit(&uri);
+
+    return is_safe;
+}
+
+void
+ngx_tg_file_append_uri(const ngx_tg_call_t *call, const tg_request_t *request,
+                       tg_buf_t *params)
+{
+    tg_json_begin_member(params, "uri");
+    tg_buf_append_char(params, '"');
+    tg_buf_append_str(params, request->reply.subject);
+    tg_buf_append_char(params, '"');
+    tg_json_add_optional(params, "mime", call->entry->mime);
+}
+
 static void
 ngx_tg_file_start(ngx_tg_call_t *call, tg_request_t *request)
 {
+    ngx_uint_t is_resource;
     const char *mistake;
     tg_buf_t params;
 
+    is_resource = call->entry->kind == TG_ENTRY_RESOURCE
+                  || call->entry->kind == TG_ENTRY_TEMPLATE;
     tg_buf_init(&params, tg_alloc_libc());
     ngx_tg_call_begin_params(call, &params);
-    ngx_tg_call_append_output_params(call, &params);
+
+    if (is_resource) {
+        tg_spec_write(tg_output_fields, &call->tool->output_spec, &params);
+        ngx_tg_file_append_uri(call, request, &params);
+    } else {
+        ngx_tg_call_append_output_params(call, &params);
+    }
+
     mistake = ngx_tg_file_append_path(call, call->tool->conf, &params);
-    ngx_tg_call_start_remote(call, TG_STR("file"), &params, TG_FAILURE_PROGRAM,
+
+    if (mistake == NULL && is_resource
+        && !ngx_tg_file_has_safe_uri(call, request)) {
+        mistake = NGX_TG_FILE_MISSING;
+    }
+
+    ngx_tg_call_start_remote(call, TG_STR("file"), &params,
+                             is_resource ? TG_FAILURE_UNKNOWN
+                                         : TG_FAILURE_PROGRAM,
                              mistake);
 }
 

@@ -7,6 +7,7 @@ extern const ngx_tg_handler_t ngx_tg_status_handler;
 extern const ngx_tg_handler_t ngx_tg_cancel_handler;
 extern const ngx_tg_handler_t ngx_tg_exec_handler;
 extern const ngx_tg_handler_t ngx_tg_file_handler;
+extern const ngx_tg_handler_t ngx_tg_resource_files_handler;
 extern const ngx_tg_handler_t ngx_tg_http_handler;
 extern const ngx_tg_handler_t ngx_tg_pass_handler;
 extern const ngx_tg_handler_t ngx_tg_library_handler;
@@ -24,6 +25,7 @@ const ngx_tg_handler_t *const ngx_tg_handlers[] = {
     &ngx_tg_cancel_handler,
     &ngx_tg_exec_handler,
     &ngx_tg_file_handler,
+    &ngx_tg_resource_files_handler,
     &ngx_tg_http_handler,
     &ngx_tg_pass_handler,
     &ngx_tg_library_handler,

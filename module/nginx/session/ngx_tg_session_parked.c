@@ -45,7 +45,15 @@ ngx_tg_session_park_request(ngx_tg_session_t *session,
 int
 ngx_tg_parked_on_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
-    return ngx_tg_session_park_request(host, request, TG_STR_NONE) == NGX_OK
+    const ngx_tg_session_base_t *base = host;
+
+    if (ngx_tg_session_park_request(host, request, TG_STR_NONE) == NGX_OK) {
+        return TG_OK;
+    }
+
+    return request->list_kind == TG_ENTRY_RESOURCE
+                   && base->conf->list_resources != NULL
+                   && base->conf->list_resources(host, peer, request) == NGX_OK
                ? TG_OK
                : TG_END;
 }

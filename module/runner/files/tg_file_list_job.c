@@ -230,10 +230,16 @@ tg_file_list_read_number(tg_str_t *text, size_t *number)
     return 1;
 }
 
-/* Reads FOLDER.NUMBER.PATH, which is in memory that can be written. */
+/* Reads +FOLDER.NUMBER.PATH, which is in memory that can be written. */
 static int
 tg_file_list_read_cursor(tg_file_list_page_t *page, tg_str_t cursor)
 {
+    if (cursor.len == 0 || cursor.data[0] != TG_CURSOR_OF_MORE) {
+        return TG_LIMIT;
+    }
+
+    cursor = tg_str_skip(cursor, 1);
+
     if (!tg_file_list_read_number(&cursor, &page->folder)
         || !tg_file_list_read_number(&cursor, &page->nlisted)
         || page->folder > page->nfolders

@@ -3,6 +3,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "catalog/tg_catalog.h"
 #include "catalog/tg_mime_extension.h"
 
 #include <errno.h>
@@ -225,7 +226,8 @@ tg_file_list_page_append_next(const tg_file_list_page_t *page, tg_buf_t *json)
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_printf(&text, "%zu.%zu.", page->folder, page->nlisted);
+    tg_buf_printf(&text, "%c%zu.%zu.", TG_CURSOR_OF_MORE, page->folder,
+                  page->nlisted);
     tg_file_path_append_encoded(&text, tg_buf_view(&page->last));
     tg_json_add_string(json, "next", tg_buf_view(&text));
     json->failed |= tg_buf_has_failed(&text);

@@ -1,0 +1,29 @@
+/* What the directives about files share. */
+#ifndef _NGX_TG_FILE_H_INCLUDED_
+#define _NGX_TG_FILE_H_INCLUDED_
+
+#include "nginx/call/ngx_tg_call.h"
+#include "spec/tg_file_spec.h"
+
+/* Message about a path that no file can have. */
+#define NGX_TG_FILE_MISSING "The file does not exist."
+
+/*
+ * Requires a file or folder of a directive, for the workers' user. Returns
+ * NGX_OK, or NGX_ERROR after logging.
+ */
+ngx_int_t ngx_tg_file_require(ngx_conf_t *cf, const char *directive,
+                              ngx_str_t *path, ngx_uint_t is_folder);
+
+/* Appends the URI that is read, and the MIME type of its entry, if any. */
+void ngx_tg_file_append_uri(const ngx_tg_call_t *call,
+                            const tg_request_t *request, tg_buf_t *params);
+
+/*
+ * Sets a folder without variables: its full path, without a slash at the end.
+ * Returns NGX_OK, or NGX_ERROR after logging.
+ */
+ngx_int_t ngx_tg_file_set_folder(ngx_conf_t *cf, const char *directive,
+                                 const ngx_str_t *text, ngx_str_t *path);
+
+#endif
