@@ -111,7 +111,8 @@ TOOLGATE_API char *toolgate_argument(const char *arguments, size_t len,
 
 /*
  * Answers a call with a result in the format of the tool's option "output": a
- * text, a JSON value, or a whole MCP result. A result that does not have it
+ * text, a JSON value, or a whole MCP result. The result of a resource may be
+ * any bytes. A result that does not have it
  * becomes an error for the client, and the callback of toolgate_on_report() is
  * called.
  *
@@ -137,6 +138,12 @@ TOOLGATE_API int toolgate_fail(toolgate_call_t call, const char *type,
  */
 TOOLGATE_API int toolgate_fail_rpc(toolgate_call_t call, int code,
                                    const char *message, const char *data);
+
+/*
+ * Answers a call of a template with an error: it has no such resource. Returns
+ * the errors of toolgate_reply().
+ */
+TOOLGATE_API int toolgate_fail_unknown(toolgate_call_t call);
 
 /*
  * Reports progress and restarts the call's timeout. progress must rise; total
@@ -208,6 +215,65 @@ TOOLGATE_API int toolgate_remove_tool(toolgate_server_t *server,
 /* Removes a method, as toolgate_remove_tool() removes a tool. */
 TOOLGATE_API int toolgate_remove_method(toolgate_server_t *server,
                                         const char *name);
+
+/*
+ * Adds a prompt, whose text a call returns. arguments is NULL, or a JSON array
+ * of MCP's PromptArgument, such as [{"name":"commit","required":true}]; a call
+ * receives their values as strings. Otherwise as toolgate_add_tool().
+ */
+TOOLGATE_API int toolgate_add_prompt(toolgate_server_t *server,
+                                     const char *name, const char *description,
+                                     const char *arguments,
+                                     toolgate_call_pt called, void *data);
+
+/*
+ * Adds a resource, whose contents a call returns: text, or any bytes. name is
+ * what people see, mime its MIME type; both may be NULL. Otherwise as
+ * toolgate_add_tool().
+ */
+TOOLGATE_API int toolgate_add_resource(toolgate_server_t *server,
+                                       const char *uri, const char *name,
+                                       const char *mime,
+                                       toolgate_call_pt called, void *data);
+
+/*
+ * Adds a template of resources, such as "notes:///{+path}"; a call receives the
+ * values of the variables as strings. Otherwise as toolgate_add_resource().
+ */
+TOOLGATE_API int toolgate_add_template(toolgate_server_t *server,
+                                       const char *uri_template,
+                                       const char *name, const char *mime,
+                                       toolgate_call_pt called, void *data);
+
+/* Sets an option of a prompt, as toolgate_set_tool() does for a tool. */
+TOOLGATE_API int toolgate_set_prompt(toolgate_server_t *server,
+                                     const char *name, const char *option,
+                                     const char *value);
+
+/* Sets an option of a resource, as toolgate_set_tool() does for a tool. */
+TOOLGATE_API int toolgate_set_resource(toolgate_server_t *server,
+                                       const char *uri, const char *option,
+                                       const char *value);
+
+/* Sets an option of a template, as toolgate_set_tool() does for a tool. */
+TOOLGATE_API int toolgate_set_template(toolgate_server_t *server,
+                                       const char *uri_template,
+                                       const char *option, const char *value);
+
+/* Removes a prompt, as toolgate_remove_tool() removes a tool. */
+TOOLGATE_API int toolgate_remove_prompt(toolgate_server_t *server,
+                                        const char *name);
+
+/* Removes a resource, as toolgate_remove_tool() removes a tool. */
+TOOLGATE_API int toolgate_remove_resource(toolgate_server_t *server,
+                                          const char *uri);
+
+/* Removes a template, as toolgate_remove_tool() removes a tool. */
+TOOLGATE_API int toolgate_remove_template(toolgate_server_t *server,
+                                          const char *uri_template);
+
+/* Notifies the clients that are subscribed to a resource of its change. */
+TOOLGATE_API int toolgate_updated(toolgate_server_t *server, const char *uri);
 
 /* Returns 0 to hide a tool of a server, or any other value to offer it. */
 typedef int (*toolgate_filter_pt)(const char *tool, void *data);

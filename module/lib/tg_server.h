@@ -37,6 +37,37 @@ struct toolgate_server_s {
 /* Chooses the files' names, unless they are chosen already. */
 int tg_server_choose_files(toolgate_server_t *server);
 
+/* Adds a tool of any kind; texts are the values of its options. */
+int tg_server_create_tool(toolgate_server_t *server,
+                          tg_catalog_entry_type_t kind, const char *name,
+                          const char *const *texts, toolgate_call_pt handler,
+                          void *data);
+
+int tg_server_set_tool_option(toolgate_server_t *server,
+                              tg_catalog_entry_type_t kind, const char *name,
+                              const char *option, const char *value);
+int tg_server_remove_tool(toolgate_server_t *server,
+                          tg_catalog_entry_type_t kind, const char *name);
+
+/* Declares the capabilities that the catalog needs; none is ever withdrawn. */
+void tg_runtime_declare_capabilities(tg_runtime_t *runtime);
+
+/*
+ * Posts a command to the server, or frees it on failure. Must not be called
+ * with tg_lib_lock().
+ */
+int tg_server_post_command(toolgate_server_t *server,
+                           tg_runtime_command_t *command);
+
+/*
+ * Returns 1 if a client may be sent a notification of about `bytes` bytes, or 0
+ * after closing it, as it does not read them. Frees no other session.
+ */
+int tg_session_begin_notification(tg_session_t *session, size_t bytes);
+
+/* Counts a notification; before: the length of the output before it. */
+void tg_session_end_notification(tg_session_t *session, size_t before);
+
 /* Writes the schema file, unless the transport is "sdk". */
 int tg_server_write_schema_file(toolgate_server_t *server,
                                 const tg_catalog_t *catalog);

@@ -4,8 +4,10 @@
  */
 #include "lib/tg_runtime.h"
 
+#include "base/tg_base64.h"
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "catalog/tg_mime_type.h"
 #include "protocol/tg_rpc.h"
 #include "protocol/tg_tool_validate.h"
 
@@ -15,6 +17,8 @@
 
 /* Largest buffer for arguments that is kept for the next call, in bytes. */
 #define TG_ARGUMENTS_BUFFER_KEEP 65536
+/* Size of a message with the name of a tool, which may be a URI, in bytes. */
+#define TG_SERVER_CALL_TEXT_MAX (TG_URI_MAX + 128)
 
 typedef struct {
     tg_pending_call_t pending; /* first member */
@@ -72,13 +76,44 @@ tg_server_call_validate_args(tg_session_t *session, const tg_tool_t *tool,
     return rc == TG_OK;
 }
 
-/* Parses and validates the program's output. text stores an error's text. */
+/* Checks whether the contents of a resource must be sent in base64. */
+static int
+tg_server_call_is_blob(const tg_tool_t *tool, tg_str_t bytes)
+{
+    return tg_tool_is_resource_kind(tool->entry.kind)
+           && tool->entry.output == TG_OUTPUT_TEXT
+           && ((tool->entry.mime.data != NULL
+                && !tg_mime_type_is_text(tool->entry.mime))
+               || !tg_utf8_is_valid(bytes));
+}
+
+static tg_outcome_t
+tg_server_call_make_blob(tg_str_t bytes, tg_buf_t *text)
+{
+    tg_base64_encoder_t base64 = { .n = 0 };
+
+    tg_base64_encode(&base64, text, bytes.data, bytes.len);
+    tg_base64_encode_end(&base64, text);
+
+    return tg_buf_has_failed(text)
+               ? tg_outcome_make_no_memory()
+               : tg_outcome_make(TG_OUTCOME_BLOB, tg_buf_view(text));
+}
+
+/*
+ * Parses and validates the program's output. text stores an error's text, and
+ * bytes in base64.
+ */
 static tg_outcome_t
 tg_server_call_check_output(tg_runtime_t *runtime, const tg_tool_t *tool,
                             tg_str_t bytes, tg_buf_t *text)
 {
     tg_schema_validator_t *validator;
     tg_outcome_t outcome;
+
+    if (tg_server_call_is_blob(tool, bytes)) {
+        return tg_server_call_make_blob(bytes, text);
+    }
 
     outcome = tg_outcome_parse_output(&tool->entry, bytes);
 
@@ -134,7 +169,7 @@ tg_server_call_make_failure(const tg_pending_call_reply_t *reply,
     tg_utf8_append_visible(text, reply->text, 0);
     outcome = tg_buf_has_failed(text)
                   ? tg_outcome_make_no_memory()
-                  : tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
+                  : tg_outcome_make_failure_str(reply->failure,
                                                 tg_buf_view(text));
     outcome.has_code = reply->code != 0;
     outcome.code = reply->code;
@@ -161,6 +196,11 @@ tg_server_call_report_failure(tg_runtime_t *runtime, const tg_tool_t *tool,
                               const tg_outcome_t *outcome,
                               const tg_pending_call_reply_t *reply)
 {
+    /* An unknown resource is the client's mistake. */
+    if (reply != NULL && reply->failure == TG_FAILURE_UNKNOWN) {
+        return;
+    }
+
     if (reply != NULL && reply->failure != TG_FAILURE_NONE) {
         tg_runtime_report(runtime, TOOLGATE_ERR_TOOL_EXECUTION, "%s: %.*s",
                           tool->name, (int) reply->text.len, reply->text.data);
@@ -445,7 +485,7 @@ tg_session_expire_calls(tg_session_t *session, uint64_t now)
     tg_server_call_t *call;
     tg_call_t *deferred, *next;
     uint64_t due;
-    char text[TG_NAME_MAX + 128];
+    char text[TG_SERVER_CALL_TEXT_MAX];
 
     due = UINT64_MAX;
 
@@ -473,7 +513,7 @@ tg_session_fail_calls(tg_session_t *session)
 {
     tg_call_t *deferred, *next;
     tg_server_call_t *call;
-    char text[TG_NAME_MAX + 128];
+    char text[TG_SERVER_CALL_TEXT_MAX];
 
     for (deferred = session->peer.calls; deferred != NULL; deferred = next) {
         next = deferred->next;

@@ -67,6 +67,18 @@ toolgate_fail(toolgate_call_t call, const char *type, const char *message)
 }
 
 int
+toolgate_fail_unknown(toolgate_call_t call)
+{
+    tg_pending_call_reply_t reply;
+
+    memset(&reply, 0, sizeof(reply));
+    reply.failure = TG_FAILURE_UNKNOWN;
+    reply.text = TG_STR("Resource not found.");
+
+    return tg_call_send_reply(call, &reply);
+}
+
+int
 toolgate_fail_rpc(toolgate_call_t call, int code, const char *message,
                   const char *data)
 {

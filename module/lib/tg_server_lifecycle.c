@@ -41,6 +41,7 @@ tg_server_new_runtime(toolgate_server_t *server, tg_catalog_t *catalog)
     runtime->info.version = tg_str(runtime->texts.data + name, version);
     runtime->info.has_list_changed = 1;
     runtime->info.has_broadcasts = 1;
+    tg_runtime_declare_capabilities(runtime);
 
     if (server->instructions != NULL) {
         runtime->info.instructions = tg_str(

@@ -10,8 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Posts a command to the server, or frees it on failure. */
-static int
+int
 tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
 {
     int rc;
@@ -30,27 +29,41 @@ tg_server_post_command(toolgate_server_t *server, tg_runtime_command_t *command)
     return rc;
 }
 
+int
+tg_session_begin_notification(tg_session_t *session, size_t bytes)
+{
+    if (session->notified_bytes + bytes <= TG_SESSION_NOTIFIED_MAX) {
+        return 1;
+    }
+
+    tg_runtime_report(session->runtime, TOOLGATE_ERR_CONNECTION,
+                      "client closed: it does not read its notifications");
+    tg_session_close(session);
+
+    return 0;
+}
+
+void
+tg_session_end_notification(tg_session_t *session, size_t before)
+{
+    session->notified_bytes += session->peer.out.len - before;
+    tg_session_mark_dirty(session);
+}
+
 static void
 tg_session_notify(tg_session_t *session, tg_str_t method, tg_str_t params)
 {
     size_t before;
 
-    if (session->is_closed || !tg_peer_has_broadcasts(&session->peer)) {
-        return;
-    }
-
-    if (session->notified_bytes + method.len + params.len
-        > TG_SESSION_NOTIFIED_MAX) {
-        tg_runtime_report(session->runtime, TOOLGATE_ERR_CONNECTION,
-                          "client closed: it does not read its notifications");
-        tg_session_close(session);
+    if (session->is_closed || !tg_peer_has_broadcasts(&session->peer)
+        || !tg_session_begin_notification(session, method.len + params.len))
+    {
         return;
     }
 
     before = session->peer.out.len;
     tg_peer_send_broadcast(&session->peer, method, params);
-    session->notified_bytes += session->peer.out.len - before;
-    tg_session_mark_dirty(session);
+    tg_session_end_notification(session, before);
 }
 
 static void

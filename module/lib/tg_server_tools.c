@@ -6,8 +6,9 @@
 static void
 tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
 {
+    tg_catalog_view_t before, after;
     tg_session_t *session;
-    uint64_t before;
+    unsigned changes;
 
     if (runtime == NULL) {
         tg_catalog_unref(command->catalog);
@@ -15,16 +16,19 @@ tg_runtime_replace_catalog(tg_runtime_t *runtime, tg_runtime_command_t *command)
         return;
     }
 
-    before = tg_catalog_digest(runtime->catalog, TG_ENTRY_TOOL);
+    before = tg_catalog_get_view(runtime->catalog, NULL, NULL);
+    after = tg_catalog_get_view(command->catalog, NULL, NULL);
+    changes = tg_catalog_view_compare(&before, &after);
     tg_catalog_unref(runtime->catalog);
     runtime->catalog = command->catalog;
     tg_runtime_command_free(command);
+    tg_runtime_declare_capabilities(runtime);
 
     for (session = runtime->first; session != NULL; session = session->next) {
         tg_peer_set_catalog(&session->peer, runtime->catalog);
 
-        if (tg_catalog_digest(runtime->catalog, TG_ENTRY_TOOL) != before) {
-            tg_peer_notify_list_changed(&session->peer, TG_ENTRY_TOOL);
+        if (changes != 0) {
+            tg_peer_notify_list_changes(&session->peer, changes);
             tg_session_mark_dirty(session);
         }
     }
@@ -76,7 +80,7 @@ static int
 tg_server_set_no_tool_error(tg_catalog_entry_type_t kind, const char *name)
 {
     return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "unknown %s \"%s\"",
-                            kind == TG_ENTRY_TOOL ? "tool" : "method", name);
+                            tg_entry_type_name(kind), name);
 }
 
 static int
@@ -89,8 +93,7 @@ tg_server_add_tool(toolgate_server_t *server, tg_tool_t *tool)
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
                                 "there is already a %s \"%s\"; remove it "
                                 "first",
-                                tool->entry.kind == TG_ENTRY_TOOL ? "tool"
-                                                                  : "method",
+                                tg_entry_type_name(tool->entry.kind),
                                 tool->name);
     }
 
@@ -109,7 +112,7 @@ tg_server_add_tool(toolgate_server_t *server, tg_tool_t *tool)
     return rc;
 }
 
-static int
+int
 tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
                       const char *name, const char *const *texts,
                       toolgate_call_pt handler, void *data)
@@ -119,7 +122,8 @@ tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
 
     if (name == NULL || handler == NULL) {
         return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
-                                "a tool needs a name and a function");
+                                "a %s needs a name and a function",
+                                tg_entry_type_name(kind));
     }
 
     rc = tg_tool_new(kind, name, texts, handler, data, &tool);
@@ -186,7 +190,7 @@ tg_server_replace_tool(toolgate_server_t *server, tg_server_tool_t *server_tool,
     return rc;
 }
 
-static int
+int
 tg_server_set_tool_option(toolgate_server_t *server,
                           tg_catalog_entry_type_t kind, const char *name,
                           const char *option, const char *value)
@@ -231,7 +235,7 @@ toolgate_set_method(toolgate_server_t *server, const char *name,
                                      value);
 }
 
-static int
+int
 tg_server_remove_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
                       const char *name)
 {

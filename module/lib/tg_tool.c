@@ -1,4 +1,4 @@
-/* A tool or method of a program: parses and validates its options. */
+/* A tool, method, prompt, resource or template: parses its options. */
 #include "lib/tg_tool.h"
 
 #include "base/tg_utf8.h"
@@ -7,16 +7,35 @@
 
 #include <stdlib.h>
 
-static const char *const tg_tool_options[] = {
-    [TG_TOOL_OPTION_DESCRIPTION] = "description",
-    [TG_TOOL_OPTION_INPUT_SCHEMA] = "input_schema",
-    [TG_TOOL_OPTION_TITLE] = "title",
-    [TG_TOOL_OPTION_ANNOTATIONS] = "annotations",
-    [TG_TOOL_OPTION_OUTPUT_SCHEMA] = "output_schema",
-    [TG_TOOL_OPTION_OUTPUT] = "output",
-    [TG_TOOL_OPTION_TIMEOUT] = "timeout",
-    [TG_TOOL_OPTION_VALIDATE] = "validate",
-    [TG_TOOL_OPTION_COUNT] = NULL,
+#define TG_TOOL_KIND(kind) (1u << (kind))
+#define TG_TOOL_KINDS_CALLED                                                   \
+    (TG_TOOL_KIND(TG_ENTRY_TOOL) | TG_TOOL_KIND(TG_ENTRY_METHOD))
+#define TG_TOOL_KINDS_READ                                                     \
+    (TG_TOOL_KIND(TG_ENTRY_RESOURCE) | TG_TOOL_KIND(TG_ENTRY_TEMPLATE))
+#define TG_TOOL_KINDS_ALL                                                      \
+    (TG_TOOL_KINDS_CALLED | TG_TOOL_KINDS_READ | TG_TOOL_KIND(TG_ENTRY_PROMPT))
+
+static const struct {
+    const char *name;
+    unsigned kinds; /* kinds that have the option */
+} tg_tool_options[TG_TOOL_OPTION_COUNT] = {
+    [TG_TOOL_OPTION_DESCRIPTION] = { "description", TG_TOOL_KINDS_ALL },
+    [TG_TOOL_OPTION_INPUT_SCHEMA] = { "input_schema", TG_TOOL_KINDS_CALLED },
+    [TG_TOOL_OPTION_TITLE] = { "title", TG_TOOL_KINDS_ALL },
+    [TG_TOOL_OPTION_ANNOTATIONS] = { "annotations", TG_TOOL_KINDS_CALLED
+                                                        | TG_TOOL_KINDS_READ },
+    [TG_TOOL_OPTION_OUTPUT_SCHEMA] = { "output_schema", TG_TOOL_KINDS_CALLED },
+    [TG_TOOL_OPTION_OUTPUT] = { "output", TG_TOOL_KINDS_ALL },
+    [TG_TOOL_OPTION_TIMEOUT] = { "timeout", TG_TOOL_KINDS_ALL },
+    [TG_TOOL_OPTION_VALIDATE] = { "validate", TG_TOOL_KINDS_CALLED },
+    [TG_TOOL_OPTION_NAME] = { "name", TG_TOOL_KINDS_READ },
+    [TG_TOOL_OPTION_MIME] = { "mime", TG_TOOL_KINDS_READ },
+    [TG_TOOL_OPTION_ARGUMENTS] = { "arguments", TG_TOOL_KIND(TG_ENTRY_PROMPT) },
+    [TG_TOOL_OPTION_ICONS] = { "icons", TG_TOOL_KINDS_ALL
+                                            & ~TG_TOOL_KIND(TG_ENTRY_METHOD) },
+    [TG_TOOL_OPTION_META] = { "meta", TG_TOOL_KINDS_ALL
+                                          & ~TG_TOOL_KIND(TG_ENTRY_METHOD) },
+    [TG_TOOL_OPTION_TTL] = { "ttl", TG_TOOL_KINDS_READ },
 };
 
 /* Values of the option "validate". */
@@ -49,19 +68,21 @@ tg_tool_unref(tg_tool_t *tool)
         free(tool->texts[i]);
     }
 
+    tg_uri_template_free(tool->uri_template);
     tg_schema_free(tool->input);
     tg_schema_free(tool->output);
     tg_buf_deinit(&tool->json);
+    tg_buf_deinit(&tool->schema);
     free(tool->name);
     free(tool);
 }
 
-static int
+int
 tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
                          const char *why)
 {
     return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "%s: \"%s\" %s", tool->name,
-                            tg_tool_options[option], why);
+                            tg_tool_options[option].name, why);
 }
 
 /* Appends compact JSON, since a frame must not contain a line feed. */
@@ -101,12 +122,16 @@ tg_tool_append_json(tg_tool_t *tool, tg_tool_option_t option)
 static int
 tg_tool_parse_json(tg_tool_t *tool)
 {
-    static const tg_tool_option_t options[] = { TG_TOOL_OPTION_INPUT_SCHEMA,
-                                                TG_TOOL_OPTION_OUTPUT_SCHEMA,
-                                                TG_TOOL_OPTION_ANNOTATIONS };
-    tg_str_t *fields[] = { &tool->entry.input_schema,
-                           &tool->entry.output_schema,
-                           &tool->entry.annotations };
+    static const tg_tool_option_t options[] = {
+        TG_TOOL_OPTION_INPUT_SCHEMA, TG_TOOL_OPTION_OUTPUT_SCHEMA,
+        TG_TOOL_OPTION_ANNOTATIONS,  TG_TOOL_OPTION_ARGUMENTS,
+        TG_TOOL_OPTION_ICONS,        TG_TOOL_OPTION_META,
+    };
+    tg_str_t *fields[] = {
+        &tool->entry.input_schema, &tool->entry.output_schema,
+        &tool->entry.annotations,  &tool->entry.arguments,
+        &tool->entry.icons,        &tool->entry.meta,
+    };
     size_t i, at;
     int rc;
 
@@ -198,6 +223,7 @@ tg_tool_compile_schemas(tg_tool_t *tool)
     }
 
     mistake = tool->entry.annotations.data != NULL
+                      && tool->entry.kind == TG_ENTRY_TOOL
                   ? tg_tool_check_annotations(tool->entry.annotations)
                   : NULL;
 
@@ -273,6 +299,7 @@ tg_tool_parse_options(tg_tool_t *tool)
                  : tg_tool_parse_text(tool, TG_TOOL_OPTION_TITLE,
                                       &tool->entry.title);
     rc = rc != 0 ? rc : tg_tool_parse_json(tool);
+    rc = rc != 0 ? rc : tg_tool_parse_item(tool);
     rc = rc != 0 ? rc : tg_tool_compile_schemas(tool);
     rc = rc != 0 ? rc : tg_tool_parse_output(tool);
     tool->timeout = TG_TOOL_TIMEOUT_DEFAULT;
@@ -327,6 +354,7 @@ tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
 
     atomic_init(&made->refs, 1);
     tg_buf_init(&made->json, tg_alloc_libc());
+    tg_buf_init(&made->schema, tg_alloc_libc());
     made->handler = handler;
     made->data = data;
     made->entry.kind = kind;
@@ -343,6 +371,26 @@ tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
     return 0;
 }
 
+/* Finds an option of a kind. Returns TOOLGATE_ERR_ARGUMENT if it has none. */
+static int
+tg_tool_find_option(tg_catalog_entry_type_t kind, const char *option)
+{
+    const char *names[TG_TOOL_OPTION_COUNT + 1];
+    int i, indexes[TG_TOOL_OPTION_COUNT], n;
+
+    for (i = n = 0; i < TG_TOOL_OPTION_COUNT; i++) {
+        if ((tg_tool_options[i].kinds & TG_TOOL_KIND(kind)) != 0) {
+            names[n] = tg_tool_options[i].name;
+            indexes[n++] = i;
+        }
+    }
+
+    names[n] = NULL;
+    i = tg_option_find(option, names);
+
+    return i < 0 ? i : indexes[i];
+}
+
 int
 tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                         const char *value, tg_tool_t **tool)
@@ -351,7 +399,7 @@ tg_tool_new_with_option(const tg_tool_t *from, const char *option,
     int i;
 
     memcpy(texts, from->texts, sizeof(texts));
-    i = tg_option_find(option, tg_tool_options);
+    i = tg_tool_find_option(from->entry.kind, option);
 
     if (i < 0) {
         return i;

@@ -1,6 +1,7 @@
 /*
- * Tools and methods of a program, and the catalog that is built from them. A
- * tool is immutable: setting an option creates another one. It is
+ * Tools, methods, prompts, resources and templates of a program, all of them
+ * called tools here, and the catalog that is built from them. A tool is
+ * immutable: setting an option creates another one. It is
  * reference-counted by servers, catalogs and calls.
  */
 #ifndef TG_TOOL_H
@@ -14,7 +15,7 @@
 
 /* Default timeout of a call, in ms. */
 #define TG_TOOL_TIMEOUT_DEFAULT 60000
-/* Largest number of tools and methods of a server. */
+/* Largest number of tools of a server, of all kinds. */
 #define TG_SERVER_TOOLS_MAX 4096
 
 typedef enum {
@@ -26,6 +27,12 @@ typedef enum {
     TG_TOOL_OPTION_OUTPUT,
     TG_TOOL_OPTION_TIMEOUT,
     TG_TOOL_OPTION_VALIDATE,
+    TG_TOOL_OPTION_NAME,
+    TG_TOOL_OPTION_MIME,
+    TG_TOOL_OPTION_ARGUMENTS,
+    TG_TOOL_OPTION_ICONS,
+    TG_TOOL_OPTION_META,
+    TG_TOOL_OPTION_TTL,
     TG_TOOL_OPTION_COUNT
 } tg_tool_option_t;
 
@@ -34,9 +41,11 @@ typedef struct {
     char *name;
     /* values of the options; NULL: not set */
     char *texts[TG_TOOL_OPTION_COUNT];
-    tg_buf_t json;            /* compact JSON that entry refers to */
-    tg_catalog_entry_t entry; /* the tool's entry in catalogs */
-    tg_schema_t *input;       /* NULL: no validation */
+    tg_buf_t json;                   /* compact JSON that entry refers to */
+    tg_buf_t schema;                 /* schema of the arguments of a prompt */
+    tg_catalog_entry_t entry;        /* the tool's entry in catalogs */
+    tg_uri_template_t *uri_template; /* of a template */
+    tg_schema_t *input;              /* NULL: no validation */
     tg_schema_t *output;
     uint64_t timeout; /* in ms; 0: none */
     toolgate_call_pt handler;
@@ -53,6 +62,23 @@ typedef struct {
     size_t n;
     size_t size;
 } tg_server_tools_t;
+
+/* Checks whether a kind has contents: resources and templates. */
+static inline int
+tg_tool_is_resource_kind(tg_catalog_entry_type_t kind)
+{
+    return kind == TG_ENTRY_RESOURCE || kind == TG_ENTRY_TEMPLATE;
+}
+
+/* Sets the error of an option. Returns TOOLGATE_ERR_ARGUMENT. */
+int tg_tool_set_option_error(const tg_tool_t *tool, tg_tool_option_t option,
+                             const char *why);
+
+/*
+ * Parses what only prompts, resources and templates have, after the options
+ * that are JSON. Prompts and templates get a schema of their arguments.
+ */
+int tg_tool_parse_item(tg_tool_t *tool);
 
 /* Creates a tool with one reference. */
 int tg_tool_new(tg_catalog_entry_type_t kind, const char *name,

@@ -1,4 +1,4 @@
-/* The tools and methods of a server, and the catalog that is built from them. */
+/* The tools of a server, and the catalog that is built from them. */
 #include "lib/tg_tool.h"
 
 #include <stdlib.h>

@@ -18,8 +18,8 @@ import weakref
 from typing import Any, Callable, Literal, Optional
 
 from toolgate import (BridgeStartupError, Call, Client, IPCConnectionError,
-                      IPCMessageSizeError, IPCToolExecutionError, RPCError,
-                      Server, ToolError, version)
+                      IPCMessageSizeError, IPCToolExecutionError,
+                      NotFoundError, RPCError, Server, ToolError, version)
 
 BRIDGE = sys.argv[1] if len(sys.argv) > 1 else ""
 
@@ -494,6 +494,135 @@ def clients() -> None:
     server.stop()
 
 
+# --- prompts and resources ---
+
+def resources() -> None:
+    server = Server("items")
+    log: list[str] = ["first"]
+
+    @server.prompt
+    def review(commit: str, focus: str = "all", *, call: Call) -> str:
+        """Reviews a commit.
+
+        Not in the list.
+        """
+        return f"Review {commit}, {focus}, {type(call).__name__}."
+
+    @server.prompt(name="talk", title="A talk")
+    async def talked() -> list[tuple[str, str]]:
+        return [("user", "a"), ("assistant", "b")]
+
+    @server.prompt
+    def whole() -> dict[str, Any]:
+        return {"messages": [], "description": "none"}
+
+    @server.resource("log:all", mime="text/plain", title="The log")
+    def all_lines() -> str:
+        """Every line."""
+        return "\n".join(log)
+
+    @server.resource("log:bytes")
+    def raw() -> bytes:
+        return b"\xff\0"
+
+    @server.resource("log:///{line}", name="line")
+    def one_line(line: str) -> str:
+        if not line.isdigit() or int(line) >= len(log):
+            raise NotFoundError(line)
+        return log[int(line)]
+
+    @server.resource("log:numbers")
+    async def numbers() -> list[int]:
+        return [1, 2]
+
+    def number(count: int) -> str:
+        return str(count)
+
+    raises(ValueError, '"count" of number() must be a str',
+           lambda: server.add_prompt("number", number),
+           "an argument of a prompt that is a number")
+    raises(ValueError, "unknown option",
+           lambda: server.add_prompt("bad", talked, mime="x"),
+           "an option that prompts do not have")
+    raises(ValueError, "MIME type",
+           lambda: server.add_resource("log:bad", raw, mime="x"),
+           "a bad MIME type")
+    updates: queue.SimpleQueue[str] = queue.SimpleQueue()
+    news: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def updated(uri: str) -> None:
+        updates.put(uri)
+        raise KeyError("is logged")
+
+    def notified(method: str, params: Any) -> None:
+        news.put(method)
+
+    with server, Client(server.socket, notified, updated=updated) as client:
+        prompts = client.prompts()
+        same([prompt["name"] for prompt in prompts],
+             ["review", "talk", "whole"], "prompts")
+        same(prompts[0], {
+            "name": "review", "description": "Reviews a commit.",
+            "arguments": [{"name": "commit", "required": True},
+                          {"name": "focus", "required": False}],
+        }, "a prompt of a function")
+        same(prompts[1].get("title"), "A talk", "its title")
+
+        def said(name: str, **arguments: str) -> list[tuple[str, str]]:
+            return [(one["role"], one["content"]["text"]) for one in
+                    client.prompt(name, arguments)["messages"]]
+
+        same(said("review", commit="1"), [("user", "Review 1, all, Call.")],
+             "a text is one message")
+        same(said("talk"), [("user", "a"), ("assistant", "b")],
+             "messages of a coroutine")
+        same(client.prompt("whole"), {"messages": [], "description": "none"},
+             "a whole result")
+        raises(IPCToolExecutionError, "commit", lambda: client.prompt("review"),
+               "a missing argument")
+
+        same([(one["uri"], one["name"]) for one in client.resources()],
+             [("log:all", "all_lines"), ("log:bytes", "raw"),
+              ("log:numbers", "numbers")], "resources")
+        same(client.resources()[0], {
+            "uri": "log:all", "name": "all_lines", "title": "The log",
+            "description": "Every line.", "mimeType": "text/plain",
+        }, "a resource of a function")
+        same([one["uriTemplate"] for one in client.templates()],
+             ["log:///{line}"], "templates")
+        same(client.read("log:all"),
+             [{"uri": "log:all", "mimeType": "text/plain", "text": "first"}],
+             "a text")
+        same(client.read("log:bytes")[0]["blob"], "/wA=", "bytes")
+        same(client.read("log:numbers")[0]["text"], "[1, 2]", "JSON")
+        same(client.read("log:///0")[0]["text"], "first", "a template")
+        for uri in "log:///7", "log:nothing":
+            try:
+                client.read(uri)
+                ok(False, uri)
+            except IPCToolExecutionError as error:
+                same((error.result["code"], error.result["data"]),
+                     (-32002, {"uri": uri}), f"{uri} is unknown")
+
+        client.subscribe("log:all")
+        server.updated("log:bytes")
+        server.updated("log:all")
+        same(updates.get(timeout=60), "log:all", "a resource has changed")
+        client.unsubscribe("log:all")
+        server.updated("log:all")
+        while not news.empty():
+            news.get()
+        server.remove_prompt("talk")
+        same(news.get(timeout=60), "notifications/prompts/list_changed",
+             "a change of the prompts")
+        server.set_resource("log:bytes", "title", "Bytes")
+        same(news.get(timeout=60), "notifications/resources/list_changed",
+             "a change of the resources")
+        server.remove_resource("log:///{line}")
+        same(client.templates(), [], "a template that was removed")
+        ok(updates.empty(), "nothing was reported twice")
+
+
 # --- its life ---
 
 def life() -> None:
@@ -706,6 +835,7 @@ tools()
 lists()
 misuse()
 clients()
+resources()
 coroutines()
 life()
 ends("")

@@ -47,6 +47,10 @@ extern toolgate_call_t host_held;
 /* Runs a command line. */
 void host_do(char *line);
 
+/* --- host_items.c --- */
+
+void host_item_do(char *line);
+
 /* --- host_client.c --- */
 
 void host_client_do(char *line);

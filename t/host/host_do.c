@@ -257,6 +257,8 @@ host_do(char *line)
         host_do_fork(rest);
     } else if (strcmp(line, "answer") == 0) {
         host_done(toolgate_reply(host_held, rest, strlen(rest)));
+    } else if (strcmp(line, "item") == 0) {
+        host_item_do(rest);
     } else if (strcmp(line, "client") == 0) {
         host_client_do(rest);
     } else if (strcmp(line, "exit") == 0) {

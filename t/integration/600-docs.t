@@ -330,10 +330,15 @@ sub section {
     for my $whose (sort keys %source) {
         my $name = $source{$whose};
         my ($list) = slurp("$top/module/lib/tg_$name.c")
-            =~ /\btg_${name}_options\[\] = \{(.*?)\};/s;
-        is_same [ map { /`(\w+)`/g }
-                section($page, "Options of $whose") =~ /^\| (`[^|]*) \|/mg ],
-            [ $list =~ /"(\w+)"/g ], "each option of $whose has its row";
+            =~ /\btg_${name}_options\[\w*\] = \{(.*?)\};/s;
+        my $rows = section($page, "Options of $whose");
+        # Prompts and resources have a table of their own.
+        $rows .= section($page, 'Options of a prompt or resource')
+            if $name eq 'tool';
+        my %row = map { $_ => 1 } map { /`(\w+)`/g }
+            $rows =~ /^\| (`[^|]*) \|/mg;
+        is_same [ keys %row ], [ $list =~ /"(\w+)"/g ],
+            "each option of $whose has its row";
     }
 }
 {

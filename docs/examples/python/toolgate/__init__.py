@@ -19,6 +19,17 @@ A client:
     with Client("/run/toolgate/tools.sock") as client:
         print(client.call("word_count", {"text": "a b"}))
 
+Prompts and resources are functions, too:
+
+    @server.prompt
+    def review(commit: str) -> str:
+        "Reviews a commit."
+        return f"Review the commit {commit}."
+
+    @server.resource("notes:///{name}", mime="text/plain")
+    def note(name: str) -> str:
+        return notes[name]
+
 It needs only Python's standard library and libtoolgate.so.  docs/library.md of
 Toolgate describes the library.
 """
@@ -26,12 +37,12 @@ Toolgate describes the library.
 from ._library import version
 from .client import Client
 from .errors import (BridgeStartupError, IPCConnectionError, IPCError,
-                     IPCMessageSizeError, IPCToolExecutionError, RPCError,
-                     ToolError)
+                     IPCMessageSizeError, IPCToolExecutionError,
+                     NotFoundError, RPCError, ToolError)
 from .server import Call, Link, Server
 
 __all__ = [
     "BridgeStartupError", "Call", "Client", "IPCConnectionError", "IPCError",
-    "IPCMessageSizeError", "IPCToolExecutionError", "Link", "RPCError",
-    "Server", "ToolError", "version",
+    "IPCMessageSizeError", "IPCToolExecutionError", "Link", "NotFoundError",
+    "RPCError", "Server", "ToolError", "version",
 ]

@@ -18,6 +18,7 @@ FILTER = ctypes.CFUNCTYPE(c_int, c_char_p, c_void_p)
 MESSAGE = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
 NOTIFIED = ctypes.CFUNCTYPE(None, c_char_p, c_void_p, c_size_t, c_void_p)
 REPORT = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)
+UPDATED = ctypes.CFUNCTYPE(None, c_char_p, c_void_p)
 
 # Return type and parameter types of each function.  A text that the caller
 # must free is an address here, because ctypes would lose the address.
@@ -30,6 +31,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "free": (None, c_void_p),
     "reply": (c_int, c_uint64, c_char_p, c_size_t),
     "fail": (c_int, c_uint64, c_char_p, c_char_p),
+    "fail_unknown": (c_int, c_uint64),
     "fail_rpc": (c_int, c_uint64, c_int, c_char_p, c_char_p),
     "progress": (c_int, c_uint64, c_uint64, c_uint64, c_char_p),
     "is_wanted": (c_int, c_uint64),
@@ -39,6 +41,19 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "add_tool": (c_int, _SERVER, c_char_p, c_char_p, c_char_p, CALLED,
                  c_void_p),
     "add_method": (c_int, _SERVER, c_char_p, CALLED, c_void_p),
+    "add_prompt": (c_int, _SERVER, c_char_p, c_char_p, c_char_p, CALLED,
+                   c_void_p),
+    "add_resource": (c_int, _SERVER, c_char_p, c_char_p, c_char_p, CALLED,
+                     c_void_p),
+    "add_template": (c_int, _SERVER, c_char_p, c_char_p, c_char_p, CALLED,
+                     c_void_p),
+    "set_prompt": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
+    "set_resource": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
+    "set_template": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
+    "remove_prompt": (c_int, _SERVER, c_char_p),
+    "remove_resource": (c_int, _SERVER, c_char_p),
+    "remove_template": (c_int, _SERVER, c_char_p),
+    "updated": (c_int, _SERVER, c_char_p),
     "set_tool": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
     "set_method": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
     "remove_tool": (c_int, _SERVER, c_char_p),
@@ -72,6 +87,12 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "client_call": (c_int, _CLIENT, c_char_p, c_char_p, c_int, _RESULT),
     "client_request": (c_int, _CLIENT, c_char_p, c_char_p, c_int, _RESULT),
     "client_list": (c_int, _CLIENT, c_int, _RESULT),
+    "client_list_all": (c_int, _CLIENT, c_char_p, c_int, _RESULT),
+    "client_prompt": (c_int, _CLIENT, c_char_p, c_char_p, c_int, _RESULT),
+    "client_read": (c_int, _CLIENT, c_char_p, c_int, _RESULT),
+    "client_on_update": (c_int, _CLIENT, UPDATED, c_void_p),
+    "client_subscribe": (c_int, _CLIENT, c_char_p, c_int),
+    "client_unsubscribe": (c_int, _CLIENT, c_char_p, c_int),
 }
 
 

@@ -9,30 +9,36 @@ import logging
 import math
 import os
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List
 
 from . import _library as lib
 from .errors import TOOL_EXECUTION, IPCToolExecutionError
+
+# The method list() hides the type in the class.
+Items = List[Dict[str, Any]]
+Values = List[str]
 
 _log = logging.getLogger("toolgate")
 _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
 
 class Client:
-    """Calls the tools of a server at a path, HOST:PORT or tls:HOST:PORT.
-    With None, the address is that of the command line.
+    """Calls the tools of a server at a path, HOST:PORT or tls:HOST:PORT, and
+    reads its prompts and resources.  With None, the address is that of the
+    command line.
 
         with Client(path) as client:
             client.call("word_count", {"text": "a b"})
 
     Several threads may call at once.  docs/library.md lists the options of a
-    client, such as grace="10s".  The functions notified() and connected() run
-    in a thread of the library, in which no request may be made.
+    client, such as grace="10s".  The functions notified(), connected() and
+    updated() run in a thread of the library, in which no request may be made.
     """
 
     def __init__(self, address: str | None = None,
                  notified: Callable[[str, Any], None] | None = None,
                  connected: Callable[[bool, str | None], None] | None = None,
+                 updated: Callable[[str], None] | None = None,
                  **options: str) -> None:
         self._handle: int | None = lib.ask("client_new", lib.text_of(address))
         if not self._handle:
@@ -57,15 +63,25 @@ class Client:
             except Exception:
                 _log.exception("a client's function failed")
 
+        def on_updated(uri: bytes, data: int) -> None:
+            try:
+                assert updated
+                updated(uri.decode())
+            except Exception:
+                _log.exception("a client's function failed")
+
         # The library keeps their addresses, so they must not be freed.
         self._callbacks = (lib.NOTIFIED(on_notified),
-                           lib.CONNECTED(on_connected))
+                           lib.CONNECTED(on_connected),
+                           lib.UPDATED(on_updated))
         if notified:
             lib.do("client_on_notification", self._handle, self._callbacks[0],
                    None)
         if connected:
             lib.do("client_on_connection", self._handle, self._callbacks[1],
                    None)
+        if updated:
+            lib.do("client_on_update", self._handle, self._callbacks[2], None)
         for option, value in options.items():
             lib.do("client_set", self._handle, option.encode(), value.encode())
         _clients.add(self)
@@ -116,6 +132,63 @@ class Client:
         tools: list[dict[str, Any]] = self._ask(
             "client_list", _milliseconds(timeout))["tools"]
         return tools
+
+    def prompts(self, timeout: float | None = None) -> Items:
+        """Returns all prompts, with their arguments."""
+        return self._list_all("prompts/list", "prompts", timeout)
+
+    def prompt(self, name: str, arguments: dict[str, str] | None = None,
+               timeout: float | None = None) -> dict[str, Any]:
+        """Returns {"messages": [...]} of a prompt."""
+        result: dict[str, Any] = self._ask(
+            "client_prompt", lib.text_of(name), _json_or_none(arguments),
+            _milliseconds(timeout))
+        return result
+
+    def resources(self, timeout: float | None = None) -> Items:
+        """Returns all resources, without their contents."""
+        return self._list_all("resources/list", "resources", timeout)
+
+    def templates(self, timeout: float | None = None) -> Items:
+        """Returns all templates of resources."""
+        return self._list_all("resources/templates/list", "resourceTemplates",
+                              timeout)
+
+    def read(self, uri: str,
+             timeout: float | None = None) -> Items:
+        """Returns the contents of a resource, each with "text" or "blob"."""
+        contents: Items = self._ask("client_read", lib.text_of(uri),
+                                    _milliseconds(timeout))["contents"]
+        return contents
+
+    def complete(self, ref: dict[str, str], name: str, value: str = "",
+                 arguments: dict[str, str] | None = None,
+                 timeout: float | None = None) -> Values:
+        """Returns values for an argument that begin like value.  ref is
+        {"type": "ref/prompt", "name": ...} or {"type": "ref/resource",
+        "uri": ...}; arguments are those that are known already."""
+        params: dict[str, Any] = {
+            "ref": ref, "argument": {"name": name, "value": value}}
+        if arguments:
+            params["context"] = {"arguments": arguments}
+        values: Values = self.request("completion/complete", params,
+                                      timeout)["completion"]["values"]
+        return values
+
+    def subscribe(self, uri: str, timeout: float | None = None) -> None:
+        """Has updated(uri) called when the resource may have changed."""
+        lib.do("client_subscribe", self._handle, lib.text_of(uri),
+               _milliseconds(timeout))
+
+    def unsubscribe(self, uri: str, timeout: float | None = None) -> None:
+        lib.do("client_unsubscribe", self._handle, lib.text_of(uri),
+               _milliseconds(timeout))
+
+    def _list_all(self, method: str, member: str,
+                  timeout: float | None) -> Items:
+        items: Items = self._ask("client_list_all", method.encode(),
+                                 _milliseconds(timeout))[member]
+        return items
 
     def _ask(self, function: str, *arguments: Any) -> Any:
         text = ctypes.c_void_p()

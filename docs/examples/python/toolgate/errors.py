@@ -35,8 +35,13 @@ class ToolError(Exception):
         self.type = type
 
 
+class NotFoundError(Exception):
+    """Raised by the function of a template: it has no such resource."""
+
+
 class RPCError(Exception):
-    """Raised by a method: a JSON-RPC error, -32000 to -32099."""
+    """Raised by a method, a prompt or a resource: a JSON-RPC error, -32000 to
+    -32099."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

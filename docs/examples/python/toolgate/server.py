@@ -10,18 +10,16 @@ import itertools
 import json
 import logging
 import os
-import queue
 import threading
 import weakref
-from typing import Any, Callable, Coroutine, Set, TypeVar, overload
+from typing import Any, Callable, Coroutine, TypeVar, overload
 
 from . import _library as lib
 from ._schema import schema_of_arguments
-from .errors import RPCError, ToolError
+from ._threads import Loop, Pool, Tasks
+from .errors import NotFoundError, RPCError, ToolError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_Tasks = Set["asyncio.Task[None]"]
 
 _log = logging.getLogger("toolgate")
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
@@ -50,12 +48,32 @@ class Call:
 
 
 class _Entry:
-    """The function of a tool or method."""
+    """A function; kind is "tool", "method", "prompt" or "resource"."""
 
-    def __init__(self, function: Callable[..., Any], is_tool: bool) -> None:
+    def __init__(self, function: Callable[..., Any], kind: str) -> None:
         self.function = function
-        self.is_tool = is_tool
+        self.kind = kind
         self.schema, self.call_name = schema_of_arguments(function, Call)
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """Returns the arguments of a prompt, in MCP's form."""
+        for name, schema in self.schema["properties"].items():
+            if schema.get("type", "string") != "string":
+                raise ValueError(f'"{name}" of {self.function.__name__}() must '
+                                 "be a str, as arguments of prompts are texts")
+        required = self.schema["required"]
+        return [{"name": name, "required": name in required}
+                for name in self.schema["properties"]]
+
+    def text(self, result: Any) -> bytes | None:
+        """Returns what the library gets for the function's result."""
+        if self.kind == "prompt":
+            return lib.json_of(_messages(result))
+        if self.kind == "resource" and isinstance(result, bytes):
+            return result
+        if self.kind != "method" and isinstance(result, str):
+            return lib.text_of(result)
+        return lib.json_of(result)
 
     def run(self, call: Call, arguments: Any) -> Any:
         if self.call_name:
@@ -63,63 +81,22 @@ class _Entry:
         return self.function(**arguments)
 
 
-class _Pool:
-    """Threads for tools.  concurrent.futures is not used: an exiting
-    interpreter waits for its threads before it runs exit handlers."""
-
-    def __init__(self, threads: int) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = (
-            queue.SimpleQueue())
-        self._threads = [threading.Thread(target=self._run, daemon=True,
-                                          name=f"toolgate-{i}")
-                         for i in range(threads)]
-        for thread in self._threads:
-            thread.start()
-
-    def _run(self) -> None:
-        while job := self._jobs.get():
-            job()
-
-    def submit(self, job: Callable[[], None]) -> None:
-        self._jobs.put(job)
-
-    def end(self) -> None:
-        for _ in self._threads:
-            self._jobs.put(None)
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join()
+def _kind_of(uri: str) -> str:
+    return "template" if "{" in uri else "resource"
 
 
-class _Loop:
-    """An asyncio loop in its own thread, for coroutines.  After end(), it
-    ends with the last coroutine."""
-
-    def __init__(self) -> None:
-        self._started = threading.Event()
-        self._thread = threading.Thread(target=asyncio.run,
-                                        args=[self._run()], daemon=True,
-                                        name="toolgate-asyncio")
-        self._thread.start()
-        self._started.wait()
-
-    async def _run(self) -> None:
-        self.asyncio = asyncio.get_running_loop()
-        self.tasks: _Tasks = set()
-        self._ended = asyncio.Event()
-        self._started.set()
-        await self._ended.wait()
-        while self.tasks:
-            await asyncio.wait(self.tasks)
-
-    def end(self) -> None:
-        self.asyncio.call_soon_threadsafe(self._ended.set)
-        if self._thread is not threading.current_thread():
-            self._thread.join()
+def _messages(result: Any) -> dict[str, Any]:
+    """Returns a prompt's result, of a text, of messages or of MCP's form."""
+    if isinstance(result, dict):
+        return result
+    messages = [("user", result)] if isinstance(result, str) else result
+    return {"messages": [
+        {"role": one[0], "content": {"type": "text", "text": one[1]}}
+        if isinstance(one, tuple) else one for one in messages]}
 
 
 class Server:
-    """Serves tools on its own socket between start() and stop().
+    """Serves tools, prompts and resources on its own socket between start() and stop().
 
     `with server:` runs the server in a thread of the library, coroutines in
     an asyncio loop in another thread, and other tools in a thread pool.
@@ -134,11 +111,11 @@ class Server:
             raise ValueError(lib.last_error())
         self._pid = os.getpid()
         self._threads = threads
-        self._pool: _Pool | None = None
-        self._own: _Loop | None = None  # runs coroutines in a thread
+        self._pool: Pool | None = None
+        self._own: Loop | None = None  # runs coroutines in a thread
         self._own_lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: _Tasks = set()
+        self._tasks: Tasks = set()
         self._fd = -1  # descriptor that asyncio's loop watches
         self._entries: dict[int, _Entry] = {}
         self._numbers = itertools.count(1)
@@ -193,7 +170,7 @@ class Server:
 
     def add_tool(self, name: str, function: Callable[..., Any],
                  **options: Any) -> None:
-        entry = _Entry(function, True)
+        entry = _Entry(function, "tool")
         schema = options.pop("input_schema", entry.schema)
         text = (inspect.getdoc(function) or "").split("\n\n")[0]
         self._do("add_tool", name.encode(),
@@ -209,13 +186,100 @@ class Server:
 
     def add_method(self, name: str, function: Callable[..., Any]) -> None:
         """Adds a function as a JSON-RPC method with params by name."""
-        entry = _Entry(function, False)
+        entry = _Entry(function, "method")
         self._do("add_method", name.encode(), self._called, self._keep(entry))
         try:
             self._do("set_method", name.encode(), b"input_schema",
                      lib.json_of(entry.schema))
         except BaseException:
             self._do("remove_method", name.encode())
+            raise
+
+    # --- prompts and resources ---
+
+    @overload
+    def prompt(self, function: Function) -> Function: ...
+
+    @overload
+    def prompt(self, function: None = None, *, name: str | None = None,
+               **options: Any) -> Callable[[Function], Function]: ...
+
+    def prompt(self, function: Function | None = None, *,
+               name: str | None = None, **options: Any) -> Any:
+        """Adds a function as a prompt, as tool() adds a tool.
+
+        Its parameters are texts. It returns a text, a list of messages such as
+        ("assistant", "text"), or {"messages": [...]}.
+        """
+        def add(function: Function) -> Function:
+            self.add_prompt(name or function.__name__, function, **options)
+            return function
+
+        return add(function) if function else add
+
+    def add_prompt(self, name: str, function: Callable[..., Any],
+                   **options: Any) -> None:
+        entry = _Entry(function, "prompt")
+        arguments = options.pop("arguments", None) or entry.arguments()
+        text = (inspect.getdoc(function) or "").split("\n\n")[0]
+        self._do("add_prompt", name.encode(),
+                 lib.text_of(options.pop("description", text or None)),
+                 lib.json_of(arguments), self._called, self._keep(entry))
+        self._set_all("prompt", name, {"output": "result", **options})
+
+    def set_prompt(self, name: str, option: str, value: Any) -> None:
+        self._set("prompt", name, option, value)
+
+    def remove_prompt(self, name: str) -> None:
+        self._do("remove_prompt", name.encode())
+
+    def resource(self, uri: str,
+                 **options: Any) -> Callable[[Function], Function]:
+        """Adds a function as a resource, or as a template such as
+        "notes:///{path}", whose variables are its parameters.
+
+        It returns a text or bytes; other values become JSON. It raises
+        NotFoundError if a template has no such resource.
+        """
+        def add(function: Function) -> Function:
+            self.add_resource(uri, function, **options)
+            return function
+
+        return add
+
+    def add_resource(self, uri: str, function: Callable[..., Any],
+                     **options: Any) -> None:
+        entry = _Entry(function, "resource")
+        kind = _kind_of(uri)
+        text = (inspect.getdoc(function) or "").split("\n\n")[0]
+        options.setdefault("description", text or None)
+        self._do("add_" + kind, lib.text_of(uri),
+                 lib.text_of(options.pop("name", function.__name__)),
+                 lib.text_of(options.pop("mime", None)), self._called,
+                 self._keep(entry))
+        self._set_all(kind, uri, options)
+
+    def set_resource(self, uri: str, option: str, value: Any) -> None:
+        self._set(_kind_of(uri), uri, option, value)
+
+    def remove_resource(self, uri: str) -> None:
+        self._do("remove_" + _kind_of(uri), lib.text_of(uri))
+
+    def updated(self, uri: str) -> None:
+        """Notifies the clients that are subscribed to a resource."""
+        self._do("updated", lib.text_of(uri))
+
+    def _set(self, kind: str, name: str, option: str, value: Any) -> None:
+        self._do("set_" + kind, lib.text_of(name), option.encode(),
+                 lib.text_of(value) if isinstance(value, (str, type(None)))
+                 else lib.json_of(value))
+
+    def _set_all(self, kind: str, name: str, options: dict[str, Any]) -> None:
+        try:
+            for option, value in options.items():
+                self._set(kind, name, option, value)
+        except BaseException:
+            self._do("remove_" + kind, lib.text_of(name))
             raise
 
     def _keep(self, entry: _Entry) -> int:
@@ -225,9 +289,7 @@ class Server:
         return number
 
     def set_tool(self, name: str, option: str, value: Any) -> None:
-        self._do("set_tool", name.encode(), option.encode(),
-                 lib.text_of(value) if isinstance(value, (str, type(None)))
-                 else lib.json_of(value))
+        self._set("tool", name, option, value)
 
     def remove_tool(self, name: str) -> None:
         self._do("remove_tool", name.encode())
@@ -259,7 +321,7 @@ class Server:
             self._do("start")
             return
         # Calls may arrive as soon as the server has started.
-        self._pool = _Pool(self._threads)
+        self._pool = Pool(self._threads)
         try:
             self._do("start")
         except BaseException:
@@ -391,12 +453,12 @@ class Server:
             if call._loop:
                 call._loop.call_soon_threadsafe(call._cancel)
 
-    def _loop_of_call(self) -> tuple[asyncio.AbstractEventLoop, _Tasks]:
+    def _loop_of_call(self) -> tuple[asyncio.AbstractEventLoop, Tasks]:
         """Returns the loop for a coroutine, and its tasks."""
         if self._loop:
             return self._loop, self._tasks
         with self._own_lock:
-            self._own = self._own or _Loop()
+            self._own = self._own or Loop()
             return self._own.asyncio, self._own.tasks
 
     def _begin(self, entry: _Entry, call: Call,
@@ -455,8 +517,7 @@ class Server:
 
     @staticmethod
     def _answer(call: Call, entry: _Entry, result: Any) -> None:
-        is_text = entry.is_tool and isinstance(result, str)
-        text = lib.text_of(result) if is_text else lib.json_of(result)
+        text = entry.text(result)
         lib.do("reply", call.number, text, len(text or b""))
 
     @staticmethod
@@ -466,7 +527,10 @@ class Server:
             kind = type(error).__name__
         try:
             text = str(error) or kind
-            if isinstance(error, RPCError) and not entry.is_tool:
+            if isinstance(error, NotFoundError) and entry.kind == "resource":
+                lib.do("fail_unknown", call.number)
+                return
+            if isinstance(error, RPCError) and entry.kind != "tool":
                 lib.do("fail_rpc", call.number, error.code, lib.text_of(text),
                        None if error.data is None else lib.json_of(error.data))
                 return
