@@ -13,19 +13,24 @@ use Toolgate::Util;
 
 our @EXPORT = qw(conformance_checks);
 
-# Runs what a revision requires of servers against a server's command. Returns
-# { scenario => [ { id, status, errorMessage … }, … ] }.
+# Runs what a revision requires of servers against a server's command, or one
+# scenario of it. Returns { scenario => [ { id, status, errorMessage … }, … ] }.
 sub conformance_checks {
-    my ($tg, $revision, @command) = @_;
+    my ($tg, $revision, $command, $scenario) = @_;
     Toolgate::Node::install();
     my $clients = "$TOP/t/clients";
-    my $front = $tg->spawn({}, 'node', "$clients/http_front.mjs", @command);
+    my $front = $tg->spawn({}, 'node', "$clients/http_front.mjs", @$command);
     my $url = $front->recv_line;
     my $dir = $tg->dir . '/suite-' . ++$tg->{suites};
     my ($status, $out, $err) = run_command({ timeout => 300 },
         'node', '--import', "$clients/glob_sync.mjs",
         "$clients/node_modules/.bin/conformance", 'server', '--url', $url,
-        '--requirements', $revision, '-o', $dir);
+        (
+            defined $scenario
+            ? ('--spec-version', $revision, '--scenario', $scenario)
+            : ('--requirements', $revision)
+        ),
+        '-o', $dir);
     $front->shutdown_write;
     $front->wait_exit;
     my %checks;
