@@ -216,7 +216,11 @@ tg_reply_get_error_code(const tg_reply_t *reply, const tg_outcome_t *outcome)
 
     /* Only this server, no backend, may send NOT_STARTED. */
     if (outcome->has_code && outcome->code != TG_RPC_NOT_STARTED) {
-        return outcome->code;
+        /* The code of a server of the legacy era, which modern ones lack. */
+        return reply->is_modern && tg_reply_is_resource(reply)
+                       && outcome->code == TG_RPC_RESOURCE_NOT_FOUND
+                   ? TG_RPC_INVALID_PARAMS
+                   : outcome->code;
     }
 
     failure = outcome->failure;

@@ -183,7 +183,8 @@ my %method = (
     'prompts/get' => sub {
         my ($id, $params) = @_;
         return fail($id, -32602, "no prompt $params->{name}", { my => 'data' })
-            if !grep { $_->{name} eq $params->{name} } @{ kinds()->{prompts} };
+            if !grep { ($_->{name} // '') eq $params->{name} }
+                @{ kinds()->{prompts} };
         reply($id, { description => 'It is filled in.', messages => [ {
             role => 'user', content => { type => 'text',
                 text => $json->encode($params) } } ] });

@@ -19,7 +19,8 @@ struct ngx_tg_catalog_builder_s {
     tg_catalog_entry_t *entry; /* next free entry */
     size_t at;                 /* index among the config's entries */
     ngx_uint_t server;
-    ngx_uint_t tool; /* index in its list */
+    ngx_uint_t tool;          /* index in its list */
+    ngx_uint_t has_catch_all; /* the templates for unlisted URIs were added */
 };
 
 /* Bytes of tool listings that are rendered per step. */
@@ -54,7 +55,7 @@ ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
     for (i = 0; i < imports->servers.nelts; i++) {
         list = mcp[i]->pending_list != NULL ? mcp[i]->pending_list
                                             : mcp[i]->list;
-        n += list != NULL ? list->tools.nelts : 0;
+        n += list != NULL ? list->tools.nelts + 2 : 0;
     }
 
     snapshot = ngx_calloc(sizeof(ngx_tg_catalog_snapshot_t)
@@ -119,7 +120,17 @@ ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
     return 0;
 }
 
-/* Logs a tool whose name another entry has, with a remedy. */
+/* Returns how messages name an entry's kind. */
+static const char *
+ngx_tg_entry_get_noun(const tg_catalog_entry_t *entry)
+{
+    return entry->kind == TG_ENTRY_TOOL       ? "tool"
+           : entry->kind == TG_ENTRY_PROMPT   ? "prompt"
+           : entry->kind == TG_ENTRY_RESOURCE ? "resource"
+                                              : "resource template";
+}
+
+/* Logs an item whose name another entry has, with a remedy. */
 static void
 ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                                     const ngx_tg_imported_tool_t *listed,
@@ -145,10 +156,11 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
     }
 
     ngx_log_error(level, to->clashes.log, 0,
-                  "tool %*s of mcp_server \"%V\" would be named \"%*s\", which "
+                  "%s %*s of mcp_server \"%V\" would be named \"%*s\", which "
                   "%s%V%s already uses%s; choose another \"prefix\" for it, or "
                   "\"hide\" one of them",
-                  listed->name.len, listed->name.data, &listed->server->name,
+                  ngx_tg_entry_get_noun(&listed->tool.entry), listed->name.len,
+                  listed->name.data, &listed->server->name,
                   listed->tool.entry.name.len, listed->tool.entry.name.data,
                   other != NULL ? "mcp_server \"" : "the config",
                   other != NULL ? &other->name : &(ngx_str_t) ngx_null_string,
@@ -156,38 +168,118 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                   level == NGX_LOG_EMERG ? "" : ": it is omitted");
 }
 
-/* Adds a tool, unless its name is taken. Returns TG_OK or TG_NOMEM. */
+/*
+ * Adds an entry, unless its name is taken. Returns TG_OK, TG_EXISTS with the
+ * entry of that name, or TG_NOMEM.
+ */
 static int
-ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
-                                const ngx_tg_imported_tool_t *listed)
+ngx_tg_catalog_builder_add_entry(ngx_tg_catalog_builder_t *to,
+                                 const tg_catalog_entry_t *from,
+                                 const tg_catalog_entry_t **first)
 {
-    const tg_catalog_entry_t *first;
     tg_catalog_entry_t *entry;
+    int rc;
 
     entry = to->entry;
-    *entry = listed->tool.entry;
+    *entry = *from;
 
     /* Entries of the config keep their names, even if they follow the block. */
-    first = tg_catalog_find(to->imports->config_catalog, TG_ENTRY_TOOL,
-                            entry->name);
+    *first = tg_catalog_find(to->imports->config_catalog, entry->kind,
+                             entry->name);
+    rc = *first != NULL ? TG_EXISTS : tg_catalog_add(to->catalog, entry);
 
-    if (first == NULL) {
-        switch (tg_catalog_add(to->catalog, entry)) {
-        case TG_OK:
-            to->entry++;
-            return TG_OK;
-        case TG_NOMEM:
+    if (rc == TG_OK) {
+        to->entry++;
+    } else if (rc != TG_NOMEM && *first == NULL) {
+        *first = tg_catalog_find(to->catalog, entry->kind, entry->name);
+    }
+
+    return rc == TG_OK || rc == TG_NOMEM ? rc : TG_EXISTS;
+}
+
+/* Makes the entry of a resource or template that is named NAME+URI. */
+static tg_catalog_entry_t
+ngx_tg_imported_item_make_renamed_entry(const ngx_tg_imported_tool_t *listed)
+{
+    tg_catalog_entry_t entry;
+
+    entry = listed->tool.entry;
+    entry.name = listed->renamed;
+    entry.listing = listed->renamed_listing;
+    entry.uri_template = listed->renamed_template;
+    entry.digest = 0;
+    tg_catalog_entry_set_digest(&entry);
+
+    return entry;
+}
+
+/* Adds an item; of two URIs, the later one gets the name of its server. */
+static int
+ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
+                                ngx_tg_imported_tool_t *listed)
+{
+    const tg_catalog_entry_t *first;
+    tg_catalog_entry_t entry;
+    int rc;
+
+    rc = ngx_tg_catalog_builder_add_entry(to, &listed->tool.entry, &first);
+
+    if (rc == TG_EXISTS
+        && (listed->tool.entry.kind == TG_ENTRY_RESOURCE
+            || listed->tool.entry.kind == TG_ENTRY_TEMPLATE)
+        && ngx_tg_entry_get_mcp_server(first, listed) != listed->server)
+    {
+        if (ngx_tg_imported_item_rename(listed) != NGX_OK) {
             return TG_NOMEM;
-        default:
-            first = tg_catalog_find(to->catalog, TG_ENTRY_TOOL, entry->name);
+        }
+
+        entry = ngx_tg_imported_item_make_renamed_entry(listed);
+        rc = ngx_tg_catalog_builder_add_entry(to, &entry, &first);
+    }
+
+    if (rc == TG_EXISTS) {
+        ngx_tg_catalog_builder_log_conflict(to, listed, first);
+        return TG_OK;
+    }
+
+    return rc;
+}
+
+/*
+ * Adds the templates for URIs that no list contains: NAME+URI for each server,
+ * and any URI if only one server has resources.
+ */
+static int
+ngx_tg_catalog_builder_add_catch_alls(ngx_tg_catalog_builder_t *to)
+{
+    ngx_tg_imported_tool_t *listed, *last;
+    const tg_catalog_entry_t *first;
+    tg_catalog_entry_t entry;
+    ngx_uint_t i, n;
+    int rc;
+
+    to->has_catch_all = 1;
+    last = NULL;
+    rc = TG_OK;
+
+    for (i = 0, n = 0; rc != TG_NOMEM && i < to->imports->servers.nelts; i++) {
+        listed = to->snapshot->lists[i] != NULL
+                     ? to->snapshot->lists[i]->catch_all
+                     : NULL;
+
+        if (listed != NULL) {
+            last = listed;
+            n++;
+            entry = ngx_tg_imported_item_make_renamed_entry(listed);
+            rc = ngx_tg_catalog_builder_add_entry(to, &entry, &first);
         }
     }
 
-    if (first != NULL) {
-        ngx_tg_catalog_builder_log_conflict(to, listed, first);
+    if (n == 1 && rc != TG_NOMEM) {
+        rc = ngx_tg_catalog_builder_add_entry(to, &last->tool.entry, &first);
     }
 
-    return TG_OK;
+    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
 }
 
 /* Adds the next entry. Returns TG_OK, TG_END after the last, or TG_NOMEM. */
@@ -215,7 +307,8 @@ ngx_tg_catalog_builder_add_next(ngx_tg_catalog_builder_t *to)
     }
 
     if (to->at == tg_catalog_size(to->imports->config_catalog)) {
-        return TG_END;
+        return to->has_catch_all ? TG_END
+                                 : ngx_tg_catalog_builder_add_catch_alls(to);
     }
 
     *to->entry = *tg_catalog_get_entry(to->imports->config_catalog, to->at++);
@@ -306,6 +399,28 @@ ngx_tg_catalog_builder_free(ngx_tg_catalog_builder_t *builder)
     }
 }
 
+/* Returns the entry that has the name of an omitted item, or NULL. */
+static const tg_catalog_entry_t *
+ngx_tg_imported_tool_find_conflict(const ngx_tg_mcp_server_t *mcp,
+                                   const ngx_tg_imported_tool_t *listed)
+{
+    const tg_catalog_entry_t *first, *renamed;
+    const tg_catalog_t *catalog;
+
+    catalog = mcp->imports->scf->catalog;
+    first = tg_catalog_find(catalog, listed->tool.entry.kind,
+                            listed->tool.entry.name);
+    renamed = listed->renamed.data != NULL
+                  ? tg_catalog_find(catalog, listed->tool.entry.kind,
+                                    listed->renamed)
+                  : NULL;
+
+    return first == NULL || first->host == &listed->tool
+                   || (renamed != NULL && renamed->host == &listed->tool)
+               ? NULL
+               : first;
+}
+
 void
 ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
                                      tg_buf_t *json)
@@ -317,10 +432,9 @@ ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
 
     for (i = 0, n = 0; mcp->list != NULL && i < mcp->list->tools.nelts; i++) {
         listed = ngx_tg_imported_list_get_tool(mcp->list, i);
-        first = tg_catalog_find(mcp->imports->scf->catalog, TG_ENTRY_TOOL,
-                                listed->tool.entry.name);
+        first = ngx_tg_imported_tool_find_conflict(mcp, listed);
 
-        if (first == NULL || first->host == &listed->tool) {
+        if (first == NULL) {
             continue;
         }
 

@@ -1,43 +1,14 @@
-/* The list of an MCP server: its selected tools and their names. */
+/* The lists of an MCP server: selected items and their names. */
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "catalog/tg_imported_tool.h"
 
 /* Maximum number of tools; no model can use more. */
 #define NGX_TG_IMPORTED_TOOLS_MAX 4096
+/* Maximum number of items in a list of another kind. */
+#define NGX_TG_IMPORTED_ITEMS_MAX 16384
 
-/* --- selection --- */
-
-static ngx_uint_t
-ngx_tg_imported_tool_matches_any(const ngx_array_t *patterns, tg_str_t name,
-                                 tg_str_t client_name)
-{
-    const ngx_str_t *pattern;
-    ngx_uint_t i;
-
-    for (i = 0; patterns != NULL && i < patterns->nelts; i++) {
-        pattern = patterns->elts;
-
-        if (tg_glob_match(ngx_tg_str_from_ngx(&pattern[i]), name)
-            || tg_glob_match(ngx_tg_str_from_ngx(&pattern[i]), client_name))
-        {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-ngx_uint_t
-ngx_tg_imported_tool_is_selected(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
-                                 tg_str_t client_name)
-{
-    return (mcp->include_patterns == NULL
-            || ngx_tg_imported_tool_matches_any(mcp->include_patterns, name,
-                                                client_name))
-           && !ngx_tg_imported_tool_matches_any(mcp->exclude_patterns, name,
-                                                client_name);
-}
+/* --- names --- */
 
 tg_str_t
 ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp, tg_str_t *name,
@@ -56,98 +27,11 @@ ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp, tg_str_t *name,
     return tg_imported_tool_make_name(prefix, *name, room);
 }
 
-/* --- patterns --- */
-
-static ngx_uint_t
-ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp)
-{
-    return (mcp->include_patterns != NULL ? mcp->include_patterns->nelts : 0)
-           + (mcp->exclude_patterns != NULL ? mcp->exclude_patterns->nelts : 0)
-           + (mcp->tools != NULL ? mcp->tools->nelts : 0);
-}
-
-/* Sets pattern to the block's i-th pattern. Returns its directive's name. */
-static const char *
-ngx_tg_mcp_server_get_pattern(const ngx_tg_mcp_server_t *mcp, ngx_uint_t i,
-                              ngx_str_t *pattern)
-{
-    const ngx_array_t *patterns[] = { mcp->include_patterns,
-                                      mcp->exclude_patterns };
-    static const char *const names[] = { "tools", "hide" };
-    ngx_tg_tool_t **tool;
-    ngx_uint_t k, n;
-
-    for (k = 0; k < 2; k++) {
-        n = patterns[k] != NULL ? patterns[k]->nelts : 0;
-
-        if (i < n) {
-            *pattern = ((ngx_str_t *) patterns[k]->elts)[i];
-            return names[k];
-        }
-
-        i -= n;
-    }
-
-    tool = mcp->tools->elts;
-    pattern->data = (u_char *) tool[i]->entry.name.data;
-    pattern->len = tool[i]->entry.name.len;
-
-    return "tool";
-}
-
-static void
-ngx_tg_imported_list_mark_patterns(const ngx_tg_mcp_server_t *mcp,
-                                   ngx_tg_imported_list_t *list,
-                                   const ngx_tg_imported_list_item_t *element)
-{
-    ngx_str_t pattern;
-    ngx_array_t one;
-    ngx_uint_t i, n;
-
-    ngx_memzero(&one, sizeof(ngx_array_t));
-    one.elts = &pattern;
-    one.nelts = 1;
-    n = list->used_patterns != NULL ? ngx_tg_mcp_server_count_patterns(mcp) : 0;
-
-    for (i = 0; i < n; i++) {
-        if (!list->used_patterns[i]) {
-            (void) ngx_tg_mcp_server_get_pattern(mcp, i, &pattern);
-            list->used_patterns[i] = (u_char) ngx_tg_imported_tool_matches_any(
-                &one, element->name, element->client_name);
-        }
-    }
-}
-
-/* Warns about patterns that match no tool. */
-static void
-ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
-                                 const ngx_tg_imported_list_t *list,
-                                 ngx_log_t *log)
-{
-    const char *directive;
-    ngx_str_t pattern;
-    ngx_uint_t i, n;
-
-    n = list->used_patterns != NULL ? ngx_tg_mcp_server_count_patterns(mcp) : 0;
-
-    for (i = 0; i < n; i++) {
-        if (!list->used_patterns[i]
-            && ngx_tg_log_throttle_take(&mcp->pace, NGX_LOG_WARN, log))
-        {
-            directive = ngx_tg_mcp_server_get_pattern(mcp, i, &pattern);
-            ngx_log_error(NGX_LOG_WARN, log, 0,
-                          "\"%s %V\" of mcp_server \"%V\" matches none of its "
-                          "tools",
-                          directive, &pattern, &mcp->name);
-        }
-    }
-}
-
 /* --- lists --- */
 
-/* Adds a tool, or an issue if it is omitted; log may be NULL. */
+/* Adds an item, or an issue if it is omitted; log may be NULL. */
 static ngx_int_t
-ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
+ngx_tg_imported_list_add_item(ngx_tg_mcp_server_t *mcp,
                               ngx_tg_imported_list_t *list,
                               const ngx_tg_imported_list_item_t *element,
                               tg_tool_repair_t *repair, ngx_log_t *log)
@@ -168,9 +52,13 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
     if (listed != NULL) {
         /* The issues of an unchanged tool were logged before. */
         log = NULL;
-    } else {
+    } else if (element->kind == TG_MCP_TOOLS) {
         rc = ngx_tg_imported_tool_create(mcp, element, repair, list->pool->log,
                                          &listed);
+    } else {
+        repair->root_union.len = 0;
+        rc = ngx_tg_imported_item_create(mcp, element, list->pool->log,
+                                         &repair->why, &listed);
     }
 
     if (rc != NGX_OK) {
@@ -185,7 +73,9 @@ ngx_tg_imported_list_add_tool(ngx_tg_mcp_server_t *mcp,
         *slot = listed;
     }
 
+    list->ntools += listed != NULL && element->kind == TG_MCP_TOOLS;
     ngx_memzero(&issue, sizeof(issue));
+    issue.kind = element->kind;
     issue.at = list->nread;
     issue.name = element->raw_name;
     issue.why = listed == NULL ? repair->why : NULL;
@@ -209,20 +99,27 @@ ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
                                ngx_tg_imported_list_t *list, tg_str_t raw,
                                tg_tool_repair_t *repair, ngx_log_t *log)
 {
+    static const char *const keys[TG_MCP_KINDS] = { "name", "name", "uri",
+                                                    "uriTemplate" };
     ngx_tg_imported_list_item_t element;
     char room[TG_NAME_AGENT_MAX];
     ngx_int_t rc;
     tg_buf_t name;
 
-    if (!tg_json_has_member(raw, TG_STR("name"), TG_JSON_STRING,
-                            &element.raw_name)
+    element.kind = list->kind;
+
+    if (!tg_json_has_member(raw, tg_str_from_cstr(keys[element.kind]),
+                            TG_JSON_STRING, &element.raw_name)
         || element.raw_name.len == 2)
     {
-        ngx_tg_imported_list_add_issue(mcp, list,
-                                       &(ngx_tg_imported_list_issue_t){
-                                           .at = list->nread,
-                                           .why = "it has no name" },
-                                       log);
+        ngx_tg_imported_list_add_issue(
+            mcp, list,
+            &(ngx_tg_imported_list_issue_t){
+                .kind = element.kind,
+                .at = list->nread,
+                .why = element.kind < TG_MCP_RESOURCES ? "it has no name"
+                                                       : "it has no URI" },
+            log);
         return NGX_OK;
     }
 
@@ -230,16 +127,20 @@ ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
     tg_json_append_unescaped(&name, tg_json_string_body(element.raw_name));
     element.raw = raw;
     element.name = tg_buf_view(&name);
-    element.client_name = tg_imported_tool_make_name(
-        ngx_tg_str_from_ngx(&mcp->prefix), element.name, room);
+    element.client_name = element.kind < TG_MCP_RESOURCES
+                              ? tg_imported_tool_make_name(ngx_tg_str_from_ngx(
+                                                               &mcp->prefix),
+                                                           element.name, room)
+                              : element.name;
     rc = tg_buf_has_failed(&name) ? NGX_ERROR : NGX_OK;
 
     if (rc == NGX_OK) {
         ngx_tg_imported_list_mark_patterns(mcp, list, &element);
 
-        if (ngx_tg_imported_tool_is_selected(mcp, element.name,
-                                             element.client_name)) {
-            rc = ngx_tg_imported_list_add_tool(mcp, list, &element, repair,
+        if (ngx_tg_imported_item_is_selected(mcp, element.kind, element.name,
+                                             element.client_name))
+        {
+            rc = ngx_tg_imported_list_add_item(mcp, list, &element, repair,
                                                log);
         }
     }
@@ -249,12 +150,28 @@ ngx_tg_imported_list_read_item(ngx_tg_mcp_server_t *mcp,
     return rc;
 }
 
+/* Starts to read the list of list->kind; an absent list is empty. */
+static void
+ngx_tg_imported_list_begin_kind(ngx_tg_imported_list_t *list)
+{
+    tg_str_t array;
+
+    array = list->arrays[list->kind];
+    tg_json_iter_init(&list->rest,
+                      array.data != NULL && tg_json_type(array) == TG_JSON_ARRAY
+                          ? array
+                          : TG_STR("[]"));
+    list->nread = 0;
+}
+
 ngx_tg_imported_list_t *
-ngx_tg_imported_list_create(const ngx_tg_mcp_server_t *mcp, tg_str_t array,
+ngx_tg_imported_list_create(const ngx_tg_mcp_server_t *mcp, tg_str_t object,
                             ngx_uint_t is_quiet, ngx_log_t *log)
 {
+    const char *names[TG_MCP_KINDS + 1];
     ngx_tg_imported_list_t *list;
     ngx_pool_t *pool;
+    ngx_uint_t i;
 
     pool = ngx_create_pool(NGX_DEFAULT_POOL_SIZE, log);
 
@@ -277,7 +194,7 @@ ngx_tg_imported_list_create(const ngx_tg_mcp_server_t *mcp, tg_str_t array,
     list->pool = pool;
     list->is_quiet = is_quiet;
     tg_buf_init(&list->raw, tg_alloc_libc());
-    tg_buf_append_str(&list->raw, array);
+    tg_buf_append_str(&list->raw, object);
 
     if (!is_quiet) {
         list->used_patterns = ngx_pcalloc(
@@ -290,9 +207,58 @@ ngx_tg_imported_list_create(const ngx_tg_mcp_server_t *mcp, tg_str_t array,
         return NULL;
     }
 
-    tg_json_iter_init(&list->rest, tg_buf_view(&list->raw));
+    for (i = 0; i < TG_MCP_KINDS; i++) {
+        names[i] = tg_mcp_kinds[i].member;
+    }
+
+    names[i] = NULL;
+    (void) tg_json_get_members(tg_buf_view(&list->raw), names, list->arrays);
+    ngx_tg_imported_list_begin_kind(list);
 
     return list;
+}
+
+/* Counts an element. Returns 1, with an issue, if there are too many. */
+static ngx_uint_t
+ngx_tg_imported_list_is_too_long(ngx_tg_mcp_server_t *mcp,
+                                 ngx_tg_imported_list_t *list, ngx_log_t *log)
+{
+    if (++list->nread <= (list->kind == TG_MCP_TOOLS
+                              ? NGX_TG_IMPORTED_TOOLS_MAX
+                              : NGX_TG_IMPORTED_ITEMS_MAX))
+    {
+        return 0;
+    }
+
+    ngx_tg_imported_list_add_issue(mcp, list,
+                                   &(ngx_tg_imported_list_issue_t){
+                                       .kind = list->kind,
+                                       .at = list->nread,
+                                       .why = "the list is too long" },
+                                   log);
+
+    return 1;
+}
+
+/* Adds the template for unlisted URIs, if the server has resources. */
+static ngx_int_t
+ngx_tg_imported_list_finish(ngx_tg_mcp_server_t *mcp,
+                            ngx_tg_imported_list_t *list)
+{
+    ngx_int_t rc;
+
+    rc = NGX_OK;
+
+    if (list->arrays[TG_MCP_RESOURCES].data != NULL && !mcp->has_no_resources) {
+        list->catch_all = ngx_tg_imported_item_create_catch_all(
+            mcp, list->pool->log);
+        rc = list->catch_all != NULL ? NGX_OK : NGX_ERROR;
+    }
+
+    tg_buf_deinit(&list->raw);
+    ngx_memzero(list->arrays, sizeof(list->arrays));
+
+    return rc;
 }
 
 ngx_int_t
@@ -308,17 +274,17 @@ ngx_tg_imported_list_read(ngx_tg_mcp_server_t *mcp,
     ngx_tg_imported_list_init_repair(&repair);
 
     for (done = 0; done < bytes; done += raw.len) {
-        if (!tg_json_iter_next(&list->rest, &raw)) {
-            break;
-        }
+        if (!tg_json_iter_next(&list->rest, &raw)
+            || ngx_tg_imported_list_is_too_long(mcp, list, log))
+        {
+            if (list->kind == TG_MCP_KINDS - 1) {
+                break;
+            }
 
-        if (++list->nread > NGX_TG_IMPORTED_TOOLS_MAX) {
-            ngx_tg_imported_list_add_issue(mcp, list,
-                                           &(ngx_tg_imported_list_issue_t){
-                                               .at = list->nread,
-                                               .why = "the list is too long" },
-                                           log);
-            break;
+            list->kind++;
+            ngx_tg_imported_list_begin_kind(list);
+            raw.len = 0;
+            continue;
         }
 
         if (ngx_tg_imported_list_read_item(mcp, list, raw, &repair, log)
@@ -335,9 +301,7 @@ ngx_tg_imported_list_read(ngx_tg_mcp_server_t *mcp,
         ngx_tg_imported_list_warn_unused(mcp, list, log);
     }
 
-    tg_buf_deinit(&list->raw);
-
-    return NGX_OK;
+    return ngx_tg_imported_list_finish(mcp, list);
 }
 
 ngx_uint_t
@@ -347,6 +311,7 @@ ngx_tg_imported_list_is_equal(const ngx_tg_imported_list_t *list,
     return list->tools.nelts == other->tools.nelts
            && list->nissues + other->nissues == 0
            && list->is_guessed == other->is_guessed
+           && (list->catch_all != NULL) == (other->catch_all != NULL)
            && ngx_memcmp(list->tools.elts, other->tools.elts,
                          list->tools.nelts * sizeof(void *))
                   == 0;
@@ -363,6 +328,10 @@ ngx_tg_imported_list_release(ngx_tg_imported_list_t *list)
 
     for (i = 0; i < list->tools.nelts; i++) {
         ngx_tg_imported_tool_release(ngx_tg_imported_list_get_tool(list, i));
+    }
+
+    if (list->catch_all != NULL) {
+        ngx_tg_imported_tool_release(list->catch_all);
     }
 
     tg_buf_deinit(&list->raw);

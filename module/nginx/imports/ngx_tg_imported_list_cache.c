@@ -47,7 +47,7 @@ ngx_tg_imported_list_cache_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
     (void) ngx_close_file(fd);
 }
 
-/* Returns the array `tools` of a stored file, a slice of text, or absent. */
+/* Returns the object of a stored file that has lists, or absent. */
 static tg_str_t
 ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
                                const char *end, tg_buf_t *text)
@@ -61,7 +61,7 @@ ngx_tg_imported_list_cache_get(const ngx_tg_mcp_server_t *mcp, tg_str_t key,
 
     return tg_json_get_members(tg_buf_view(text), names, &array) == TG_OK
                    && tg_json_type(array) == TG_JSON_ARRAY
-               ? array
+               ? tg_buf_view(text)
                : TG_STR_NONE;
 }
 
@@ -130,33 +130,34 @@ ngx_int_t
 ngx_tg_imported_list_cache_read(ngx_cycle_t *cycle, ngx_tg_mcp_server_t *mcp)
 {
     ngx_uint_t is_guessed;
-    tg_str_t array;
+    tg_str_t object;
     tg_buf_t text;
     ngx_int_t rc;
 
     is_guessed = 0;
     tg_buf_init(&text, tg_alloc_libc());
-    array = ngx_tg_imported_list_cache_get(mcp,
-                                           tg_str(mcp->key, sizeof(mcp->key)),
-                                           "json", &text);
+    object = ngx_tg_imported_list_cache_get(mcp,
+                                            tg_str(mcp->key, sizeof(mcp->key)),
+                                            "json", &text);
 
-    if (array.data == NULL) {
-        array = ngx_tg_imported_list_cache_get(
+    if (object.data == NULL) {
+        object = ngx_tg_imported_list_cache_get(
             mcp, tg_str(mcp->endpoint_digest, sizeof(mcp->endpoint_digest)),
             "last", &text);
     }
 
-    if (array.data == NULL) {
+    if (object.data == NULL) {
         is_guessed = 1;
-        array = ngx_tg_imported_list_cache_get_named(cycle, mcp, &text);
+        object = ngx_tg_imported_list_cache_get_named(cycle, mcp, &text);
     }
 
     rc = NGX_OK;
 
-    if (array.data != NULL) {
+    if (object.data != NULL) {
         /* Not cycle->log, which is the log of the old cycle. */
-        mcp->list = ngx_tg_imported_list_create(mcp, array, is_guessed,
+        mcp->list = ngx_tg_imported_list_create(mcp, object, is_guessed,
                                                 &cycle->new_log);
+        ngx_tg_mcp_server_set_capabilities(mcp, object);
         rc = mcp->list != NULL
                  ? ngx_tg_imported_list_read(mcp, mcp->list,
                                              NGX_MAX_SIZE_T_VALUE, cycle->log)

@@ -24,6 +24,16 @@ ngx_tg_imported_list_log_issue(ngx_tg_mcp_server_t *mcp,
         return;
     }
 
+    if (issue->kind != TG_MCP_TOOLS) {
+        ngx_log_error(NGX_LOG_WARN, log, 0,
+                      "element %ui of the list of %s of mcp_server \"%V\" is "
+                      "omitted: %s%s%*s",
+                      issue->at, tg_mcp_kinds[issue->kind].noun, &mcp->name,
+                      issue->why, issue->name.len != 0 ? "; it is " : "",
+                      issue->name.len, issue->name.data);
+        return;
+    }
+
     if (issue->why != NULL) {
         ngx_log_error(NGX_LOG_WARN, log, 0,
                       "element %ui of the tool list of mcp_server \"%V\" is "
@@ -132,6 +142,11 @@ ngx_tg_imported_list_write_issues_of(const ngx_tg_imported_list_t *list,
                                                : ",\"repaired\":[{\"tool\":");
         tg_json_write_compact(json, issue->name.len != 0 ? issue->name
                                                          : TG_STR("null"));
+
+        if (issue->kind != TG_MCP_TOOLS) {
+            tg_json_add_cstr(json, "kind", tg_mcp_kinds[issue->kind].noun);
+        }
+
         tg_json_begin_member(json, "why");
         tg_buf_init(&text, tg_alloc_libc());
 

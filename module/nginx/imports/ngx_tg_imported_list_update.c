@@ -234,11 +234,11 @@ ngx_tg_imported_list_read_some(tg_sched_source_t *source)
 }
 
 ngx_int_t
-ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array)
+ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t object)
 {
     /* First, so that the memory never holds both. */
     ngx_tg_imported_list_release(mcp->queued_list);
-    mcp->queued_list = ngx_tg_imported_list_create(mcp, array, ngx_worker != 0,
+    mcp->queued_list = ngx_tg_imported_list_create(mcp, object, ngx_worker != 0,
                                                    ngx_cycle->log);
 
     if (mcp->queued_list == NULL) {

@@ -34,8 +34,7 @@ ngx_tg_imported_tool_find_block(const ngx_tg_mcp_server_t *mcp, tg_str_t name,
 
 /* --- creation --- */
 
-/* Copies a text to a pool; decodes a raw JSON string if is_raw. */
-static ngx_int_t
+ngx_int_t
 ngx_tg_imported_tool_copy_text(ngx_pool_t *pool, tg_str_t text,
                                ngx_uint_t is_raw, tg_str_t *copy)
 {
@@ -218,8 +217,7 @@ ngx_tg_imported_tool_init(ngx_tg_imported_tool_t *listed, tg_str_t raw,
     return NGX_OK;
 }
 
-/* Hashes an element, so that its server cannot compose one of the same hash. */
-static uint64_t
+uint64_t
 ngx_tg_imported_tool_hash(tg_str_t raw)
 {
     static uint64_t seed;
@@ -329,7 +327,8 @@ ngx_tg_imported_tool_find_unchanged(const ngx_tg_mcp_server_t *mcp,
         return NULL;
     }
 
-    entry = tg_catalog_find(mcp->imports->scf->catalog, TG_ENTRY_TOOL,
+    entry = tg_catalog_find(mcp->imports->scf->catalog,
+                            ngx_tg_imported_entry_kinds[element->kind],
                             element->client_name);
     tool = entry != NULL ? entry->host : NULL;
 

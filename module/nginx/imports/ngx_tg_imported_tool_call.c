@@ -100,8 +100,13 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
         return mistake;
     }
 
-    tg_json_add_compact(params, "name", listed->name);
-    tg_json_add_compact(params, "arguments", request->arguments);
+    if (listed->tool.entry.kind == TG_ENTRY_TOOL) {
+        tg_json_add_compact(params, "name", listed->name);
+        tg_json_add_compact(params, "arguments", request->arguments);
+    } else {
+        ngx_tg_imported_item_write_request(call, request, params);
+    }
+
     tg_json_add_compact(params, "meta", request->meta);
     tg_json_add_compact(params, "inputResponses", request->input_responses);
     tg_json_add_compact(params, "requestState", request->request_state);
@@ -117,6 +122,13 @@ ngx_tg_imported_call_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_buf_t params;
 
     listed = call->tool->conf;
+
+    if (listed->tool.entry.kind != TG_ENTRY_TOOL
+        && !ngx_tg_imported_item_start(call, request))
+    {
+        return;
+    }
+
     ngx_tg_mcp_server_subscribe_now(listed->server);
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_tg_imported_call_write_params(call, request, &params);

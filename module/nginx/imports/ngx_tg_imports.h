@@ -1,6 +1,7 @@
 /*
- * `mcp_server NAME { }`: tools imported from other MCP servers, which the
- * runner starts, keeps running and calls. Unless a comment says otherwise,
+ * `mcp_server NAME { }`: tools, prompts, resources and resource templates
+ * imported from other MCP servers, which the runner starts, keeps running and
+ * calls. Unless a comment says otherwise,
  * functions that return ngx_int_t return NGX_OK, or NGX_ERROR if there is no
  * memory.
  *
@@ -9,13 +10,16 @@
  *   ngx_tg_mcp_server_http_directives.c  directives about HTTP
  *   ngx_tg_mcp_server_spec.c             the block as JSON for the runner
  *   ngx_tg_mcp_server_subscribe.c        a worker's subscription to lists
- *   ngx_tg_imported_list.c               a server's list: selected tools
+ *   ngx_tg_imported_list.c               a server's lists: selected items
+ *   ngx_tg_imported_list_patterns.c      patterns that select items
  *   ngx_tg_imported_list_issues.c        omitted and repaired tools
  *   ngx_tg_imported_list_cache.c         the list that the runner stored
  *   ngx_tg_imported_list_update.c        update of a list, in time slices
  *   ngx_tg_imported_list_wait.c          requests that wait for the first list
  *   ngx_tg_imported_tool.c               an imported tool
+ *   ngx_tg_imported_item.c               a prompt, resource or template
  *   ngx_tg_imported_tool_call.c          calls, clients that are gone, status
+ *   ngx_tg_imported_item_call.c          requests about such an item
  *   ngx_tg_imported_schemas.c            compilation of imported schemas
  *   ngx_tg_imported_catalog.c            catalog of the config and the lists
  */
@@ -23,6 +27,8 @@
 #define _NGX_TG_IMPORTS_H_INCLUDED_
 
 #include "catalog/tg_tool_repair.h"
+#include "catalog/tg_uri_template.h"
+#include "protocol/tg_mcp_client.h"
 #include "nginx/call/ngx_tg_call.h"
 #include "nginx/config/ngx_tg_http_common_directives.h"
 #include "nginx/config/ngx_tg_spec.h"
@@ -44,42 +50,63 @@ typedef struct {
     ngx_uint_t is_secret; /* the value is from a file */
 } ngx_tg_mcp_server_header_t;
 
-/* A tool that one or more lists contain. */
+/* A tool, or an item of another kind, that one or more lists contain. */
 typedef struct {
     ngx_tg_tool_t tool; /* its conf points to this struct */
     ngx_tg_mcp_server_t *server;
     size_t nrefs;     /* number of lists that contain the tool */
     uint64_t digest;  /* hash of the list's element, as received */
-    tg_str_t name;    /* its server's name for the tool, a raw JSON string */
+    tg_str_t name;    /* its server's name or URI for it, a raw JSON string */
     unsigned repairs; /* flags of tg_tool_repair_t */
+    /*
+     * A resource or template whose URI another one has: its URI and listing
+     * for clients, or absent.
+     */
+    tg_str_t renamed;
+    tg_str_t renamed_listing;
+    tg_uri_template_t *renamed_template;
+    /* a template for the URIs of a server that its lists do not contain */
+    ngx_uint_t is_catch_all;
 } ngx_tg_imported_tool_t;
 
 /* An element of a list that has a name. */
 typedef struct {
+    tg_mcp_kind_t kind;
     tg_str_t raw;
-    tg_str_t raw_name;    /* name as a raw JSON string, within raw */
+    tg_str_t raw_name;    /* name or URI as a raw JSON string, within raw */
     tg_str_t name;        /* name as plain text */
     tg_str_t client_name; /* name of the tool for clients */
 } ngx_tg_imported_list_item_t;
 
-/* A tool that is omitted from clients' lists, or repaired there. */
+/* An item that is omitted from clients' lists, or a tool repaired there. */
 typedef struct {
+    tg_mcp_kind_t kind;
     ngx_uint_t at; /* position of its element, from 1 */
-    /* server's name for the tool, a raw JSON string, or absent */
+    /* server's name or URI for the item, a raw JSON string, or absent */
     tg_str_t name;
     const char *why;  /* reason of the omission; NULL: not omitted */
     unsigned repairs; /* flags of tg_tool_repair_t */
 } ngx_tg_imported_list_issue_t;
 
-/* The list of an MCP server, reference-counted. */
+/* The lists of an MCP server, reference-counted. */
 typedef struct {
     size_t nrefs;
-    ngx_pool_t *pool;  /* pool of all contents and of this struct */
-    ngx_array_t tools; /* ngx_tg_imported_tool_t *, each with a reference */
+    ngx_pool_t *pool; /* pool of all contents and of this struct */
+    /*
+     * ngx_tg_imported_tool_t * of all kinds, the tools first, each with a
+     * reference
+     */
+    ngx_array_t tools;
+    ngx_uint_t ntools;
+    /* template for unlisted URIs of the server, not in `tools`; or NULL */
+    ngx_tg_imported_tool_t *catch_all;
 
-    tg_buf_t raw;          /* the array as received, until all of it is read */
-    tg_json_cursor_t rest; /* elements that are not read yet */
-    ngx_uint_t nread;
+    /* the lists as received, until all of them are read */
+    tg_buf_t raw;
+    tg_str_t arrays[TG_MCP_KINDS]; /* of raw */
+    tg_mcp_kind_t kind;            /* list that is being read */
+    tg_json_cursor_t rest;         /* elements of it that are not read yet */
+    ngx_uint_t nread;              /* elements of it that are read */
     /* which patterns of the block matched a tool; NULL if quiet */
     u_char *used_patterns;
     ngx_tg_imported_list_issue_t *issues; /* the first issues, or NULL */
@@ -112,6 +139,10 @@ struct ngx_tg_mcp_server_s {
     ngx_array_t *roots;
     ngx_array_t *include_patterns; /* `tools`; NULL: all tools */
     ngx_array_t *exclude_patterns; /* `hide` */
+    ngx_array_t *prompt_patterns;  /* `prompts`; NULL: all prompts */
+    ngx_array_t *uri_patterns;     /* `resources`; NULL: all resources */
+    ngx_uint_t has_no_prompts;     /* prompts off */
+    ngx_uint_t has_no_resources;   /* resources off */
     ngx_array_t *tools;   /* ngx_tg_tool_t *: the `tool` blocks in it */
     ngx_array_t *headers; /* ngx_tg_mcp_server_header_t */
     ngx_str_t pass;
@@ -135,8 +166,9 @@ struct ngx_tg_mcp_server_s {
     ngx_tg_upstream_request_t subscribe_request;
     ngx_event_t retry_event;
     ngx_msec_t retry_delay;
-    tg_buf_t state;     /* last state from the runner, as JSON members */
-    tg_throttle_t pace; /* throttle for log lines about its tools */
+    tg_buf_t state; /* last state from the runner, as JSON members */
+    ngx_uint_t has_completions; /* the server declares them */
+    tg_throttle_t pace;         /* throttle for log lines about its tools */
     /* a list that was read but is not in the catalog yet; or NULL */
     ngx_tg_imported_list_t *pending_list;
     /* a list that is being read; NULL: none */
@@ -182,6 +214,8 @@ char *ngx_tg_mcp_server_set_prefix(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 char *ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
+char *ngx_tg_mcp_server_add_item_patterns(ngx_conf_t *cf, ngx_command_t *cmd,
+                                          void *conf);
 char *ngx_tg_mcp_server_add_roots(ngx_conf_t *cf, ngx_command_t *cmd,
                                   void *conf);
 
@@ -197,21 +231,34 @@ ngx_int_t ngx_tg_mcp_server_init_spec(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp);
 tg_str_t ngx_tg_imported_tool_get_names(const ngx_tg_mcp_server_t *mcp,
                                         tg_str_t *name, char *room);
 
-/* Checks whether `tools` and `hide` select a tool by either name. */
-ngx_uint_t ngx_tg_imported_tool_is_selected(const ngx_tg_mcp_server_t *mcp,
-                                            tg_str_t name,
+/* Checks whether the block selects an item of this kind by either name. */
+ngx_uint_t ngx_tg_imported_item_is_selected(const ngx_tg_mcp_server_t *mcp,
+                                            tg_mcp_kind_t kind, tg_str_t name,
                                             tg_str_t client_name);
 
+/* Returns the number of patterns in the block. */
+ngx_uint_t ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp);
+
+/* Marks the patterns that match an item; none if the list is quiet. */
+void ngx_tg_imported_list_mark_patterns(
+    const ngx_tg_mcp_server_t *mcp, ngx_tg_imported_list_t *list,
+    const ngx_tg_imported_list_item_t *element);
+
+/* Warns about patterns that match no item. */
+void ngx_tg_imported_list_warn_unused(ngx_tg_mcp_server_t *mcp,
+                                      const ngx_tg_imported_list_t *list,
+                                      ngx_log_t *log);
+
 /*
- * Creates a list from a copy of a JSON array; no tool is read yet. Logs
- * omitted, repaired and unused parts unless is_quiet. log is the log of its
- * pools. Returns NULL if there is no memory.
+ * Creates a list from a copy of a JSON object that has lists of all kinds; no
+ * item is read yet. Logs omitted, repaired and unused parts unless is_quiet.
+ * log is the log of its pools. Returns NULL if there is no memory.
  */
 ngx_tg_imported_list_t *ngx_tg_imported_list_create(
-    const ngx_tg_mcp_server_t *mcp, tg_str_t array, ngx_uint_t is_quiet,
+    const ngx_tg_mcp_server_t *mcp, tg_str_t object, ngx_uint_t is_quiet,
     ngx_log_t *log);
 
-/* Reads about `bytes` bytes, at least one tool. NGX_AGAIN: there are more. */
+/* Reads about `bytes` bytes, at least one item. NGX_AGAIN: there are more. */
 ngx_int_t ngx_tg_imported_list_read(ngx_tg_mcp_server_t *mcp,
                                     ngx_tg_imported_list_t *list, size_t bytes,
                                     ngx_log_t *log);
@@ -243,6 +290,50 @@ ngx_tg_imported_tool_t *ngx_tg_imported_tool_find_unchanged(
     const ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element);
 
 void ngx_tg_imported_tool_release(ngx_tg_imported_tool_t *listed);
+
+/* Copies a text to a pool; decodes a raw JSON string if is_raw. */
+ngx_int_t ngx_tg_imported_tool_copy_text(ngx_pool_t *pool, tg_str_t text,
+                                         ngx_uint_t is_raw, tg_str_t *copy);
+
+/* Hashes an element, so that its server cannot compose one of the same hash. */
+uint64_t ngx_tg_imported_tool_hash(tg_str_t raw);
+
+/* --- ngx_tg_imported_item.c --- */
+
+/* Kinds of catalog entries for the kinds of lists. */
+extern const tg_catalog_entry_type_t ngx_tg_imported_entry_kinds[TG_MCP_KINDS];
+
+/*
+ * Creates a prompt, resource or template with one reference from an element.
+ * NGX_DECLINED: it cannot be listed; *why says why.
+ */
+ngx_int_t ngx_tg_imported_item_create(
+    ngx_tg_mcp_server_t *mcp, const ngx_tg_imported_list_item_t *element,
+    ngx_log_t *log, const char **why, ngx_tg_imported_tool_t **made);
+
+/*
+ * Creates a template for all URIs of a server, also those that begin with
+ * NAME+. Returns NULL if there is no memory.
+ */
+ngx_tg_imported_tool_t *ngx_tg_imported_item_create_catch_all(
+    ngx_tg_mcp_server_t *mcp, ngx_log_t *log);
+
+/* Gives a resource or template its other URI, NAME+URI, if it has none yet. */
+ngx_int_t ngx_tg_imported_item_rename(ngx_tg_imported_tool_t *listed);
+
+/* --- ngx_tg_imported_item_call.c --- */
+
+/*
+ * Starts a call of a prompt, resource or template. Returns 1 if the server must
+ * answer it, 0 if it has ended.
+ */
+ngx_uint_t ngx_tg_imported_item_start(ngx_tg_call_t *call,
+                                      const tg_request_t *request);
+
+/* Appends the method and the params of such a call. */
+void ngx_tg_imported_item_write_request(const ngx_tg_call_t *call,
+                                        const tg_request_t *request,
+                                        tg_buf_t *params);
 
 /* --- ngx_tg_imported_list_issues.c --- */
 
@@ -279,10 +370,12 @@ void ngx_tg_imported_list_write_unchecked(const ngx_tg_mcp_server_t *mcp,
 /* --- catalog --- */
 
 /*
- * Reads a list, builds the catalog and offers it to clients, in time slices;
- * the previous list is used until then. Does nothing if the list is unchanged.
+ * Reads the lists of an object, builds the catalog and offers it to clients, in
+ * time slices; the previous lists are used until then. Does nothing if the
+ * lists are unchanged.
  */
-ngx_int_t ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp, tg_str_t array);
+ngx_int_t ngx_tg_imported_list_update(ngx_tg_mcp_server_t *mcp,
+                                      tg_str_t object);
 
 /* Checks whether a list is being read or built into the catalog. */
 static ngx_inline ngx_uint_t
@@ -329,6 +422,10 @@ ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
 /* --- worker --- */
 
 void ngx_tg_imported_list_wait_init(ngx_tg_imported_catalog_t *imports);
+
+/* Reads the member `capabilities` of an object with lists. */
+void ngx_tg_mcp_server_set_capabilities(ngx_tg_mcp_server_t *mcp,
+                                        tg_str_t object);
 
 /* Subscribes at once: a new runner must know the server before a call. */
 void ngx_tg_mcp_server_subscribe_now(ngx_tg_mcp_server_t *mcp);

@@ -341,6 +341,69 @@ ngx_tg_mcp_server_add_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* Checks a pattern of URIs. Returns NULL, or what a pattern is. */
+static const char *
+ngx_tg_uri_pattern_check(tg_str_t pattern)
+{
+    size_t i;
+
+    for (i = 0; i < pattern.len; i++) {
+        if ((u_char) pattern.data[i] <= ' ' || pattern.data[i] == '\x7f') {
+            break;
+        }
+    }
+
+    return pattern.len == 0 || pattern.len > TG_URI_MAX || i < pattern.len
+                   || memchr(pattern.data, '^', pattern.len) != NULL
+               ? "a pattern is a URI, in which \"*\" stands for any characters "
+                 "and \"?\" for one, such as \"file:///srv/*\"; it is not a "
+                 "regular expression"
+               : NULL;
+}
+
+/* prompts PATTERN ...|off and resources PATTERN ...|off */
+char *
+ngx_tg_mcp_server_add_item_patterns(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf)
+{
+    ngx_tg_mcp_server_t *mcp = conf;
+
+    const char *mistake;
+    ngx_array_t **array;
+    ngx_uint_t is_uri, *is_off, i;
+    ngx_str_t *value;
+
+    is_uri = cmd->offset == offsetof(ngx_tg_mcp_server_t, uri_patterns);
+    is_off = is_uri ? &mcp->has_no_resources : &mcp->has_no_prompts;
+    array = is_uri ? &mcp->uri_patterns : &mcp->prompt_patterns;
+    value = cf->args->elts;
+    ngx_tg_lint_missing_semicolon(cf);
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        if (ngx_strcmp(value[i].data, "off") == 0) {
+            *is_off = 1;
+            continue;
+        }
+
+        mistake = is_uri
+                      ? ngx_tg_uri_pattern_check(ngx_tg_str_from_ngx(&value[i]))
+                      : tg_glob_check(ngx_tg_str_from_ngx(&value[i]));
+
+        if (mistake != NULL) {
+            return ngx_tg_conf_error(cf, "invalid pattern \"%V\" in \"%V\": %s",
+                                     &value[i], &cmd->name, mistake);
+        }
+
+        if (ngx_tg_mcp_server_push_text(cf, array, &value[i]) != NGX_CONF_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return *is_off && *array != NULL
+               ? "has \"off\" and patterns; write either \"off\" or patterns"
+               : NGX_CONF_OK;
+}
+
 /* Converts a directory's path to a file URI, percent-encoded (RFC 3986). */
 static char *
 ngx_tg_mcp_server_path_to_uri(ngx_conf_t *cf, ngx_str_t *path)

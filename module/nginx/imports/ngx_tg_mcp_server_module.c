@@ -295,7 +295,8 @@ ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
         name = tool[i]->entry.name;
         client_name = ngx_tg_imported_tool_get_names(mcp, &name, room);
 
-        if (!ngx_tg_imported_tool_is_selected(mcp, name, client_name)) {
+        if (!ngx_tg_imported_item_is_selected(mcp, TG_MCP_TOOLS, name,
+                                              client_name)) {
             return ngx_tg_conf_error(cf,
                                      "tool \"%*s\" of mcp_server \"%V\" is "
                                      "excluded by \"tools\" or \"hide\"; "
@@ -306,6 +307,22 @@ ngx_tg_mcp_server_init_tools(ngx_conf_t *cf, ngx_tg_mcp_server_t *mcp)
     }
 
     return NGX_CONF_OK;
+}
+
+/*
+ * Sets the capabilities of the server. They must not change later, so they do
+ * not depend on what the MCP server has now.
+ */
+static void
+ngx_tg_mcp_server_set_info(ngx_tg_mcp_server_t *mcp)
+{
+    tg_server_info_t *info;
+
+    info = &mcp->imports->scf->info;
+    info->has_prompts |= !mcp->has_no_prompts;
+    info->has_resources |= !mcp->has_no_resources;
+    info->has_subscribe |= !mcp->has_no_resources;
+    info->has_completions |= !mcp->has_no_prompts || !mcp->has_no_resources;
 }
 
 static ngx_int_t
@@ -385,6 +402,7 @@ ngx_tg_conf_read_mcp_server_block(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (rv == NGX_CONF_OK) {
         rv = ngx_tg_mcp_server_init_tools(cf, mcp);
+        ngx_tg_mcp_server_set_info(mcp);
     }
 
     return rv == NGX_CONF_OK && ngx_tg_mcp_server_init_spec(cf, mcp) != NGX_OK
@@ -448,6 +466,14 @@ static ngx_command_t ngx_tg_mcp_server_commands[32] = {
     { ngx_string("hide"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
       ngx_tg_mcp_server_add_patterns, ngx_tg_mcp_server_field(exclude_patterns),
       NULL },
+
+    { ngx_string("prompts"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_item_patterns,
+      ngx_tg_mcp_server_field(prompt_patterns), NULL },
+
+    { ngx_string("resources"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
+      ngx_tg_mcp_server_add_item_patterns,
+      ngx_tg_mcp_server_field(uri_patterns), NULL },
 
     { ngx_string("roots"), NGX_STREAM_TOOL_GROUP_CONF | NGX_CONF_1MORE,
       ngx_tg_mcp_server_add_roots, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },

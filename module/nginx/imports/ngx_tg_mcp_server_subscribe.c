@@ -23,12 +23,29 @@ ngx_tg_mcp_server_subscribe_later(ngx_tg_mcp_server_t *mcp)
     mcp->retry_delay = ngx_min(mcp->retry_delay * 2, NGX_TG_MCP_RETRY_MAX);
 }
 
-static void
-ngx_tg_mcp_server_on_list(ngx_tg_mcp_server_t *mcp, tg_str_t tools)
+void
+ngx_tg_mcp_server_set_capabilities(ngx_tg_mcp_server_t *mcp, tg_str_t object)
 {
-    if (tg_json_type(tools) == TG_JSON_ARRAY
-        && ngx_tg_imported_list_update(mcp, tools) == NGX_ERROR)
-    {
+    tg_str_t caps, value;
+
+    mcp->has_completions = tg_json_has_member(object, TG_STR("capabilities"),
+                                              TG_JSON_OBJECT, &caps)
+                           && tg_json_has_member(caps, TG_STR("completions"),
+                                                 TG_JSON_OBJECT, &value);
+}
+
+/* Handles an object that has lists if their array `tools` is valid. */
+static void
+ngx_tg_mcp_server_on_list(ngx_tg_mcp_server_t *mcp, tg_str_t object,
+                          tg_str_t tools)
+{
+    if (tg_json_type(tools) != TG_JSON_ARRAY) {
+        return;
+    }
+
+    ngx_tg_mcp_server_set_capabilities(mcp, object);
+
+    if (ngx_tg_imported_list_update(mcp, object) == NGX_ERROR) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "no memory for the list of mcp_server \"%V\"",
                       &mcp->name);
@@ -107,7 +124,7 @@ ngx_tg_mcp_server_on_notification(void *data, tg_str_t method, tg_str_t params)
     if (tg_json_body_eq_text(method, TG_STR("mcp_list"))) {
         if (tg_json_get_members(params, ngx_tg_mcp_notification_members, said)
             == TG_OK) {
-            ngx_tg_mcp_server_on_list(mcp, said[1]);
+            ngx_tg_mcp_server_on_list(mcp, params, said[1]);
         }
 
     } else if (tg_json_body_eq_text(method, TG_STR("mcp_state"))) {
@@ -137,7 +154,7 @@ ngx_tg_mcp_server_on_response(void *data, const tg_response_t *answer)
                                 said)
             == TG_OK)
         {
-            ngx_tg_mcp_server_on_list(mcp, said[1]);
+            ngx_tg_mcp_server_on_list(mcp, answer->result, said[1]);
         }
 
         return;
