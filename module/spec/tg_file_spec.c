@@ -3,17 +3,17 @@
 
 #include "spec/tg_output_spec.h"
 
-#define TG_FILE_FOLDER_FIELDS(type)                                            \
-    { TG_STRING_FIELD(type, "root", folder.root) },                            \
-        { TG_STRINGS_FIELD(type, "match", folder.match) },                     \
-        { TG_STRINGS_FIELD(type, "hide", folder.hide) },                       \
-        { TG_FIELD(type, "recursive", TG_FIELD_FLAG, folder.is_recursive) },   \
+#define TG_FILE_FOLDER_FIELDS(type, member)                                    \
+    { TG_STRING_FIELD(type, "root", member.root) },                            \
+        { TG_STRINGS_FIELD(type, "match", member.match) },                     \
+        { TG_STRINGS_FIELD(type, "hide", member.hide) },                       \
+        { TG_FIELD(type, "recursive", TG_FIELD_FLAG, member.is_recursive) },   \
     {                                                                          \
-        TG_FIELD(type, "dot_files", TG_FIELD_FLAG, folder.has_dot_files)       \
+        TG_FIELD(type, "dot_files", TG_FIELD_FLAG, member.has_dot_files)       \
     }
 
 const tg_json_field_t tg_file_fields[] = {
-    TG_FILE_FOLDER_FIELDS(tg_file_spec_t),
+    TG_FILE_FOLDER_FIELDS(tg_file_spec_t, folder),
     { TG_STRING_FIELD(tg_file_spec_t, "path", path), .is_required = 1 },
     { TG_STRING_FIELD(tg_file_spec_t, "uri", uri) },
     { TG_STRING_FIELD(tg_file_spec_t, "mime", mime) },
@@ -36,8 +36,18 @@ const tg_json_field_t tg_messages_fields[] = {
     { .name = NULL },
 };
 
+const tg_json_field_t tg_file_watch_fields[] = {
+    TG_FILE_FOLDER_FIELDS(tg_file_watch_spec_t, file.folder),
+    { TG_STRING_FIELD(tg_file_watch_spec_t, "path", file.path),
+      .is_required = 1 },
+    { TG_FIELD(tg_file_watch_spec_t, "encoded", TG_FIELD_FLAG,
+               file.is_encoded) },
+    { TG_STRING_FIELD(tg_file_watch_spec_t, "version", version) },
+    { .name = NULL },
+};
+
 const tg_json_field_t tg_file_list_folder_fields[] = {
-    TG_FILE_FOLDER_FIELDS(tg_file_list_folder_spec_t),
+    TG_FILE_FOLDER_FIELDS(tg_file_list_folder_spec_t, folder),
     { TG_STRING_FIELD(tg_file_list_folder_spec_t, "uri", uri) },
     { TG_INT_FIELD(tg_file_list_folder_spec_t, "max", max, 1, TG_FILE_LIST_MAX),
       .absent = TG_FILE_LIST_MAX_DEFAULT },

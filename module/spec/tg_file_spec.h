@@ -88,6 +88,18 @@ typedef struct {
 
 extern const tg_json_field_t tg_messages_fields[];
 
+/*
+ * `file_watch` has the params of `file` and the version of the file that the
+ * caller knows, 16 hexadecimal digits. It is answered when the file has another
+ * version, at once without `version`: {"version":"0123456789abcdef"}.
+ */
+typedef struct {
+    tg_file_spec_t file;
+    tg_str_t version;
+} tg_file_watch_spec_t;
+
+extern const tg_json_field_t tg_file_watch_fields[];
+
 /* One element of `folders`; also raw values. */
 typedef struct {
     tg_file_folder_spec_t folder;

@@ -271,10 +271,9 @@ static int
 tg_file_call_copy(tg_file_call_t *call, const tg_file_spec_t *spec,
                   const char **why)
 {
-    size_t len;
     char *at;
+    int rc;
 
-    *why = "path has a NUL character, or more than 4095 bytes";
     call->memory = malloc(spec->path.len + spec->uri.len + spec->mime.len + 1);
 
     if (call->memory == NULL) {
@@ -283,17 +282,10 @@ tg_file_call_copy(tg_file_call_t *call, const tg_file_spec_t *spec,
 
     at = call->memory;
 
-    if (tg_param_read_string(&at, spec->path, &call->path) != TG_OK
-        || strlen(call->path) > TG_FILE_PATH_MAX)
-    {
-        return TG_LIMIT;
-    }
+    rc = tg_files_read_path(&at, spec, &call->path, why);
 
-    len = strlen(call->path);
-
-    /* Nothing has an invalid name, so it cannot be found. */
-    if (spec->is_encoded && tg_file_path_decode(call->path, &len) != TG_OK) {
-        call->path[0] = '\0';
+    if (rc != TG_OK) {
+        return rc;
     }
 
     if (spec->uri.data != NULL) {
@@ -305,11 +297,6 @@ tg_file_call_copy(tg_file_call_t *call, const tg_file_spec_t *spec,
     if (spec->mime.data != NULL) {
         call->mime = tg_str(at, tg_json_unescape(at, tg_json_string_body(
                                                          spec->mime)));
-    }
-
-    if (call->filter.root == NULL && call->path[0] != '/') {
-        *why = "path must be absolute if there is no root";
-        return TG_INVALID;
     }
 
     return TG_OK;

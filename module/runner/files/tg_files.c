@@ -1,6 +1,8 @@
 /* Threads and failures of jobs about files. */
 #include "runner/files/tg_files.h"
 
+#include "runner/files/tg_file_filter.h"
+
 #include "runner/logging/tg_log.h"
 
 #include <errno.h>
@@ -43,6 +45,33 @@ tg_files_add_work(tg_files_t *files, tg_job_t *job, tg_thread_work_t *work)
     tg_job_ref_handle(job);
 
     return 0;
+}
+
+int
+tg_files_read_path(char **at, const tg_file_spec_t *spec, char **path,
+                   const char **why)
+{
+    size_t len;
+
+    *why = "path has a NUL character, or more than 4095 bytes";
+
+    if (tg_param_read_string(at, spec->path, path) != TG_OK
+        || strlen(*path) > TG_FILE_PATH_MAX)
+    {
+        return TG_LIMIT;
+    }
+
+    len = strlen(*path);
+
+    /* Nothing has an invalid name, so it cannot be found. */
+    if (spec->is_encoded && tg_file_path_decode(*path, &len) != TG_OK) {
+        (*path)[0] = '\0';
+    }
+
+    *why = "path must be absolute if there is no root";
+
+    return spec->folder.root.data != NULL || (*path)[0] == '/' ? TG_OK
+                                                               : TG_INVALID;
 }
 
 /* Checks for an error that means that there is nothing at a path. */

@@ -8,15 +8,27 @@
 
 #include "runner/jobs/tg_job.h"
 #include "runner/jobs/tg_thread_pool.h"
+#include "spec/tg_file_spec.h"
 
 typedef struct {
     uv_loop_t *loop;
     tg_thread_pool_t *threads; /* NULL until the first work */
+
+    /* Watched files (tg_file_watch.c), and how they are watched. */
+    LIST_HEAD(tg_file_watch_list_s, tg_file_watch_s) watches;
+    unsigned nwatches;
+    struct tg_file_inotify_s *inotify; /* NULL: no file is watched */
+    unsigned nchecks; /* watches that are being checked in a thread */
+    uint64_t nevents; /* events that were read */
+    struct tg_file_watch_folder_s *folders;
 } tg_files_t;
 
 extern const tg_job_type_t tg_file_job_type;      /* `file`: reads a file */
 extern const tg_job_type_t tg_file_list_job_type; /* `files`: lists a folder */
-extern const tg_job_type_t tg_messages_job_type;  /* `messages`: of a prompt */
+
+/* `file_watch`: waits for a change of a file */
+extern const tg_job_type_t tg_file_watch_job_type;
+extern const tg_job_type_t tg_messages_job_type; /* `messages`: of a prompt */
 
 void tg_files_init(tg_files_t *files, uv_loop_t *loop);
 
@@ -25,6 +37,13 @@ void tg_files_close(tg_files_t *files);
 
 /* Queues the work of a job. Returns -1 after it has failed the call. */
 int tg_files_add_work(tg_files_t *files, tg_job_t *job, tg_thread_work_t *work);
+
+/*
+ * Decodes the path of a file to *at, like tg_param_read_string(), and checks it.
+ * TG_OK, TG_INVALID or TG_LIMIT with *why, static.
+ */
+int tg_files_read_path(char **at, const tg_file_spec_t *spec, char **path,
+                       const char **why);
 
 /*
  * Returns the failure of a job whose file or folder cannot be opened or read,

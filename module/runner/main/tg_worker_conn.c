@@ -90,6 +90,7 @@ static const struct {
     { "file", &tg_file_job_type, .host = TG_WORKER_HOST(files) },
     { "files", &tg_file_list_job_type, .host = TG_WORKER_HOST(files) },
     { "messages", &tg_messages_job_type, .host = TG_WORKER_HOST(files) },
+    { "file_watch", &tg_file_watch_job_type, .host = TG_WORKER_HOST(files) },
     { "mcp_call", &tg_mcp_job_type, .host = TG_WORKER_HOST(servers) },
     { "output", &tg_output_pager_job_type,
       .host = TG_WORKER_HOST(output_store) },

@@ -1,0 +1,670 @@
+/*
+ * The job type `file_watch`: waits until a file has another version.
+ *
+ * inotify reports changes in the folder of the file; then a thread compares the
+ * file's version, which is a hash of its identity, size and times. What inotify
+ * cannot watch is compared every TG_FILE_WATCH_POLL_MS: a link, a folder that
+ * does not exist, and files above the limits of inotify.
+ */
+#include "runner/files/tg_file_filter.h"
+#include "runner/files/tg_file_open.h"
+#include "runner/files/tg_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/* Maximum number of watched files; fewer than the calls of one worker. */
+#define TG_FILE_WATCHES_MAX 1024
+
+/* Interval of comparing files that inotify does not watch, in ms. */
+#define TG_FILE_WATCH_POLL_MS 5000
+
+/* Interval for other files, as a folder above theirs may be renamed, in ms. */
+#define TG_FILE_WATCH_RECHECK_MS 60000
+
+/* Time from a change until the file is compared, in ms: writes take time. */
+#define TG_FILE_WATCH_DELAY_MS 100
+
+#define TG_FILE_WATCH_MASK                                                     \
+    (IN_CREATE | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB            \
+     | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF             \
+     | IN_ONLYDIR)
+
+/* A folder that inotify watches. */
+typedef struct tg_file_watch_folder_s tg_file_watch_folder_t;
+
+struct tg_file_watch_folder_s {
+    tg_file_watch_folder_t *next;
+    int wd;        /* watch descriptor */
+    unsigned refs; /* number of watches */
+};
+
+/* Events of inotify. */
+typedef struct tg_file_inotify_s {
+    uv_poll_t poll;
+    int fd;
+    tg_files_t *files;
+} tg_file_inotify_t;
+
+typedef struct tg_file_watch_s {
+    tg_thread_work_t work; /* must be first: the work is cast to its watch */
+    tg_job_t *job;
+    tg_files_t *files;
+    LIST_ENTRY(tg_file_watch_s) link;
+    tg_file_filter_t filter;
+    char *memory; /* owns path and folder */
+    char *path;
+    char *folder;     /* absolute path of the file's folder */
+    const char *name; /* name of the file, in `path` */
+    uint64_t version; /* version that the caller knows; 0: none */
+    uv_timer_t timer; /* time of the next check */
+    int is_checking;  /* a thread compares the file */
+    int is_ending;
+    uint64_t nevents; /* files->nevents at the start of the check */
+    tg_file_watch_folder_t *watched; /* NULL: inotify does not watch */
+
+    /* Results of the thread. */
+    int inotify;
+    int wd; /* -1: cannot be watched */
+    int is_link;
+    uint64_t found; /* version of the file */
+} tg_file_watch_t;
+
+static void tg_file_watch_check(tg_file_watch_t *watch);
+
+/* --- functions of the threads --- */
+
+static uint64_t
+tg_file_watch_hash(const struct stat *info)
+{
+    uint64_t values[] = {
+        (uint64_t) info->st_dev,          (uint64_t) info->st_ino,
+        (uint64_t) info->st_size,         (uint64_t) info->st_mtim.tv_sec,
+        (uint64_t) info->st_mtim.tv_nsec, (uint64_t) info->st_ctim.tv_sec,
+        (uint64_t) info->st_ctim.tv_nsec,
+    };
+
+    return tg_hash_fast(TG_HASH_INIT,
+                        tg_str((const char *) values, sizeof(values)))
+           | 2;
+}
+
+/* Returns the version of the file; 1: it does not exist. */
+static uint64_t
+tg_file_watch_find_version(tg_file_watch_t *watch)
+{
+    struct stat info;
+    uint64_t version;
+    int root, fd;
+
+    root = -1;
+    version = 1;
+
+    if (watch->filter.root != NULL) {
+        root = tg_file_open_root(watch->filter.root);
+
+        if (root == -1) {
+            return version;
+        }
+    }
+
+    fd = tg_file_open_path(root, watch->path);
+
+    if (fd != -1 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        version = tg_file_watch_hash(&info);
+    }
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    if (root != -1) {
+        (void) close(root);
+    }
+
+    return version;
+}
+
+static int
+tg_file_watch_on_work(tg_thread_work_t *work)
+{
+    tg_file_watch_t *watch;
+    struct stat info;
+    char *slash;
+
+    watch = (tg_file_watch_t *) work;
+    watch->wd = -1;
+    watch->is_link = 0;
+
+    /* First: a change after it has an event. */
+    if (watch->inotify != -1) {
+        watch->wd = inotify_add_watch(watch->inotify, watch->folder,
+                                      TG_FILE_WATCH_MASK);
+    }
+
+    watch->found = tg_file_watch_find_version(watch);
+    slash = watch->folder + strlen(watch->folder);
+    *slash = '/';
+    watch->is_link = lstat(watch->folder, &info) == 0 && S_ISLNK(info.st_mode);
+    *slash = '\0';
+
+    return 0;
+}
+
+/* --- inotify --- */
+
+static tg_file_watch_folder_t **
+tg_file_watch_find_folder(tg_files_t *files, int wd)
+{
+    tg_file_watch_folder_t **folder;
+
+    folder = &files->folders;
+
+    while (*folder != NULL && (*folder)->wd != wd) {
+        folder = &(*folder)->next;
+    }
+
+    return folder;
+}
+
+static void
+tg_file_watch_on_timer(uv_timer_t *timer)
+{
+    tg_file_watch_check(timer->data);
+}
+
+/* Schedules the check of a watch, unless it is being checked. */
+static void
+tg_file_watch_schedule(tg_file_watch_t *watch, uint64_t delay)
+{
+    if (!watch->is_checking && !watch->is_ending) {
+        uv_timer_start(&watch->timer, tg_file_watch_on_timer, delay, 0);
+    }
+}
+
+/* Handles an event of a folder. An absent name means all files. */
+static void
+tg_files_on_folder_event(tg_files_t *files,
+                         const tg_file_watch_folder_t *folder, const char *name)
+{
+    tg_file_watch_t *watch;
+
+    LIST_FOREACH(watch, &files->watches, link)
+    {
+        if ((folder == NULL || watch->watched == folder)
+            && (name == NULL || strcmp(watch->name, name) == 0))
+        {
+            tg_file_watch_schedule(watch, TG_FILE_WATCH_DELAY_MS);
+        }
+    }
+}
+
+/* Forgets a folder that inotify does not watch any more. */
+static void
+tg_files_forget_folder(tg_files_t *files, tg_file_watch_folder_t **at)
+{
+    tg_file_watch_folder_t *folder;
+    tg_file_watch_t *watch;
+
+    folder = *at;
+    tg_files_on_folder_event(files, folder, NULL);
+
+    LIST_FOREACH(watch, &files->watches, link)
+    {
+        if (watch->watched == folder) {
+            watch->watched = NULL;
+        }
+    }
+
+    *at = folder->next;
+    free(folder);
+}
+
+static void
+tg_files_on_inotify_event(tg_files_t *files, const struct inotify_event *event)
+{
+    tg_file_watch_folder_t **folder;
+
+    files->nevents++;
+
+    if (event->mask & IN_Q_OVERFLOW) {
+        tg_files_on_folder_event(files, NULL, NULL);
+        return;
+    }
+
+    folder = tg_file_watch_find_folder(files, event->wd);
+
+    if (*folder == NULL) {
+        return;
+    }
+
+    if (event->mask & IN_IGNORED) {
+        tg_files_forget_folder(files, folder);
+    } else {
+        tg_files_on_folder_event(files, *folder,
+                                 event->len != 0 ? event->name : NULL);
+    }
+
+    /* The folder has another path now, at which nothing may be watched. */
+    if (event->mask & IN_MOVE_SELF) {
+        (void) inotify_rm_watch(files->inotify->fd, event->wd);
+    }
+}
+
+static void
+tg_files_on_inotify(uv_poll_t *poll, int status, int events)
+{
+    const struct inotify_event *event;
+    tg_file_inotify_t *inotify;
+    ssize_t n, at;
+    union {
+        struct inotify_event event; /* aligns the buffer */
+        char bytes[16384];
+    } room;
+
+    inotify = poll->data;
+    n = read(inotify->fd, room.bytes, sizeof(room.bytes));
+
+    for (at = 0; at < n; at += (ssize_t) (sizeof(*event) + event->len)) {
+        event = (const struct inotify_event *) (const void *) (room.bytes + at);
+        tg_files_on_inotify_event(inotify->files, event);
+    }
+}
+
+/* Opens inotify for the first watch. Without it, files are polled. */
+static void
+tg_files_open_inotify(tg_files_t *files)
+{
+    tg_file_inotify_t *inotify;
+
+    inotify = files->inotify == NULL ? calloc(1, sizeof(*inotify)) : NULL;
+
+    if (inotify == NULL) {
+        return;
+    }
+
+    inotify->files = files;
+    inotify->poll.data = inotify;
+    inotify->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (inotify->fd == -1
+        || uv_poll_init(files->loop, &inotify->poll, inotify->fd) != 0)
+    {
+        if (inotify->fd != -1) {
+            (void) close(inotify->fd);
+        }
+
+        free(inotify);
+        return;
+    }
+
+    files->inotify = inotify;
+    uv_poll_start(&inotify->poll, UV_READABLE, tg_files_on_inotify);
+}
+
+static void
+tg_files_on_inotify_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/*
+ * Removes folders of which no file is watched, and closes inotify after the
+ * last watch. A thread may just be adding a folder: then this waits for it.
+ */
+static void
+tg_files_sweep_watches(tg_files_t *files)
+{
+    tg_file_watch_folder_t **at, *folder;
+
+    if (files->nchecks != 0 || files->inotify == NULL) {
+        return;
+    }
+
+    for (at = &files->folders; *at != NULL;) {
+        folder = *at;
+
+        if (folder->refs != 0) {
+            at = &folder->next;
+            continue;
+        }
+
+        (void) inotify_rm_watch(files->inotify->fd, folder->wd);
+        *at = folder->next;
+        free(folder);
+    }
+
+    if (files->nwatches == 0) {
+        uv_poll_stop(&files->inotify->poll);
+        (void) close(files->inotify->fd);
+        uv_close((uv_handle_t *) &files->inotify->poll,
+                 tg_files_on_inotify_closed);
+        files->inotify = NULL;
+    }
+}
+
+/* --- watches --- */
+
+/* Sets the folder by which inotify watches the file; wd -1: none. */
+static void
+tg_file_watch_set_folder(tg_file_watch_t *watch, int wd)
+{
+    tg_file_watch_folder_t **at, *folder;
+
+    folder = NULL;
+
+    if (wd != -1) {
+        at = tg_file_watch_find_folder(watch->files, wd);
+
+        if (*at == NULL) {
+            *at = calloc(1, sizeof(**at));
+        }
+
+        folder = *at;
+    }
+
+    if (folder != NULL) {
+        folder->wd = wd;
+        folder->refs++;
+    }
+
+    if (watch->watched != NULL) {
+        watch->watched->refs--;
+    }
+
+    watch->watched = folder;
+}
+
+static void
+tg_file_watch_on_closed(uv_handle_t *handle)
+{
+    tg_file_watch_t *watch;
+
+    watch = handle->data;
+    tg_job_unref_handle(watch->job);
+}
+
+/* Ends a watch that no thread checks. */
+static void
+tg_file_watch_end(tg_file_watch_t *watch)
+{
+    tg_files_t *files;
+
+    files = watch->files;
+    watch->is_ending = 1;
+    tg_file_watch_set_folder(watch, -1);
+    LIST_REMOVE(watch, link);
+    files->nwatches--;
+    uv_close((uv_handle_t *) &watch->timer, tg_file_watch_on_closed);
+    tg_job_set_done(watch->job);
+    tg_files_sweep_watches(files);
+}
+
+static void
+tg_file_watch_respond(tg_file_watch_t *watch)
+{
+    tg_buf_t json;
+
+    tg_job_on_work_ended(watch->job);
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_printf(&json, "{\"version\":\"%016llx\"}",
+                  (unsigned long long) watch->found);
+    tg_job_respond(watch->job, &json);
+    tg_buf_deinit(&json);
+    tg_job_set_ending(watch->job);
+    tg_file_watch_end(watch);
+}
+
+static void
+tg_file_watch_on_done(tg_thread_work_t *work)
+{
+    tg_file_watch_t *watch;
+    tg_job_t *job;
+
+    watch = (tg_file_watch_t *) work;
+    job = watch->job;
+    watch->is_checking = 0;
+    watch->files->nchecks--;
+    tg_file_watch_set_folder(watch, watch->wd);
+
+    if (watch->is_ending) {
+        tg_file_watch_end(watch);
+    } else if (watch->found != watch->version) {
+        tg_file_watch_respond(watch);
+    } else {
+        tg_file_watch_schedule(watch, watch->nevents != watch->files->nevents
+                                          ? TG_FILE_WATCH_DELAY_MS
+                                      : watch->watched == NULL || watch->is_link
+                                          ? TG_FILE_WATCH_POLL_MS
+                                          : TG_FILE_WATCH_RECHECK_MS);
+        tg_files_sweep_watches(watch->files);
+    }
+
+    tg_job_unref_handle(job);
+}
+
+/* Has a thread compare the file. Returns -1 after it has failed the call. */
+static int
+tg_file_watch_begin_check(tg_file_watch_t *watch)
+{
+    tg_files_t *files;
+
+    files = watch->files;
+    tg_files_open_inotify(files);
+    watch->inotify = files->inotify != NULL ? files->inotify->fd : -1;
+    watch->nevents = files->nevents;
+    watch->work.run = tg_file_watch_on_work;
+    watch->work.done = tg_file_watch_on_done;
+
+    if (tg_files_add_work(files, watch->job, &watch->work) != 0) {
+        return -1;
+    }
+
+    watch->is_checking = 1;
+    files->nchecks++;
+
+    return 0;
+}
+
+static void
+tg_file_watch_check(tg_file_watch_t *watch)
+{
+    if (tg_file_watch_begin_check(watch) != 0) {
+        tg_job_set_ending(watch->job);
+        tg_file_watch_end(watch);
+    }
+}
+
+/* --- functions of the job type --- */
+
+static void
+tg_file_watch_free(tg_job_t *job)
+{
+    tg_file_watch_t *watch;
+
+    watch = job->work;
+    tg_file_filter_free(&watch->filter);
+    free(watch->folder);
+    free(watch->memory);
+    free(watch);
+}
+
+/* Makes the path of the file's folder, with room for the name. */
+static int
+tg_file_watch_make_folder(tg_file_watch_t *watch)
+{
+    const char *root;
+    char *slash;
+
+    root = watch->filter.root != NULL ? watch->filter.root : "";
+    watch->folder = malloc(strlen(root) + strlen(watch->path) + 2);
+
+    if (watch->folder == NULL) {
+        return TG_NOMEM;
+    }
+
+    (void) sprintf(watch->folder, "%s/%s", root, watch->path);
+    slash = strrchr(watch->folder, '/');
+    *slash = '\0';
+    slash = strrchr(watch->path, '/');
+    watch->name = slash != NULL ? slash + 1 : watch->path;
+
+    return TG_OK;
+}
+
+static int
+tg_file_watch_read_version(tg_file_watch_t *watch, tg_str_t raw)
+{
+    tg_str_t text;
+    size_t i;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    text = tg_json_string_body(raw);
+
+    for (i = 0; i < text.len && tg_hex_value(text.data[i]) >= 0; i++) {
+        watch->version = watch->version << 4
+                         | (uint64_t) tg_hex_value(text.data[i]);
+    }
+
+    return i == 16 && text.len == 16 ? TG_OK : TG_INVALID;
+}
+
+static int
+tg_file_watch_read_spec(tg_file_watch_t *watch,
+                        const tg_file_watch_spec_t *spec, const char **why)
+{
+    char *at;
+    int rc;
+
+    *why = "version must have 16 hexadecimal digits";
+
+    if (tg_file_watch_read_version(watch, spec->version) != TG_OK) {
+        return TG_INVALID;
+    }
+
+    rc = tg_file_filter_read(&watch->filter, &spec->file.folder, why);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    watch->memory = malloc(spec->file.path.len + 1);
+
+    if (watch->memory == NULL) {
+        return TG_NOMEM;
+    }
+
+    at = watch->memory;
+    rc = tg_files_read_path(&at, &spec->file, &watch->path, why);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *why = "has a path that is not on offer";
+
+    if (watch->filter.root != NULL
+        && (!tg_file_is_safe_path(tg_str_from_cstr(watch->path))
+            || !tg_file_filter_has_file(&watch->filter,
+                                        tg_str_from_cstr(watch->path))))
+    {
+        return TG_LIMIT;
+    }
+
+    return tg_file_watch_make_folder(watch);
+}
+
+static int
+tg_file_watch_read(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    tg_file_watch_spec_t spec;
+    tg_file_watch_t *watch;
+    int rc;
+
+    memset(&spec, 0, sizeof(spec));
+
+    if (tg_json_store_fields(tg_file_watch_fields, values, &spec, why) != TG_OK)
+    {
+        return TG_INVALID;
+    }
+
+    watch = calloc(1, sizeof(*watch));
+
+    if (watch == NULL) {
+        return TG_NOMEM;
+    }
+
+    watch->job = job;
+    job->work = watch;
+    rc = tg_file_watch_read_spec(watch, &spec, why);
+
+    if (rc != TG_OK) {
+        tg_file_watch_free(job);
+        job->work = NULL;
+    }
+
+    return rc;
+}
+
+static int
+tg_file_watch_start(tg_job_t *job)
+{
+    tg_file_watch_t *watch;
+    tg_files_t *files;
+
+    watch = job->work;
+    files = job->host;
+    watch->files = files;
+
+    if (files->nwatches >= TG_FILE_WATCHES_MAX) {
+        tg_job_fail(job, TG_FAILURE_BUSY, "%d files are being watched already.",
+                    TG_FILE_WATCHES_MAX);
+        return -1;
+    }
+
+    if (tg_file_watch_begin_check(watch) != 0) {
+        tg_files_sweep_watches(files);
+        return -1;
+    }
+
+    /* The job lasts as long as the subscription, and holds up no read. */
+    uv_timer_stop(&job->timer);
+    tg_job_release_limits(job);
+    uv_timer_init(files->loop, &watch->timer);
+    watch->timer.data = watch;
+    tg_job_ref_handle(job);
+    LIST_INSERT_HEAD(&files->watches, watch, link);
+    files->nwatches++;
+
+    return 0;
+}
+
+static void
+tg_file_watch_stop(tg_job_t *job)
+{
+    tg_file_watch_t *watch;
+
+    watch = job->work;
+    watch->is_ending = 1;
+
+    if (!watch->is_checking) {
+        tg_file_watch_end(watch);
+    }
+}
+
+const tg_job_type_t tg_file_watch_job_type = {
+    .name = "file_watch",
+    .fields = tg_file_watch_fields,
+    .timeout_ms = TG_JOB_TIMEOUT_MAX,
+    .needs_no_slot = 1,
+    .read = tg_file_watch_read,
+    .start = tg_file_watch_start,
+    .stop = tg_file_watch_stop,
+    .free = tg_file_watch_free,
+};

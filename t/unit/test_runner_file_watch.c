@@ -1,0 +1,233 @@
+/* Watching files: which changes are reported, and that nothing is left. */
+#include "runner_files.h"
+
+/* Sends a watch; `version` is a raw string, or absent. Returns its id. */
+static unsigned
+watch(const char *path, tg_str_t version)
+{
+    HELP_BUFFER(params);
+
+    tg_buf_printf(&params,
+                  "{\"tool\":\"w\",\"root\":\"%s/root\",\"recursive\":true,"
+                  "\"path\":\"%s\"",
+                  dir, path);
+    tg_json_add_raw(&params, "version", version);
+    tg_buf_append_cstr(&params, "}");
+    tg_buf_append_char(&params, '\0');
+
+    return host_request("file_watch", params.data);
+}
+
+/* Waits for a version and copies it. */
+static tg_str_t
+get_version(char *room, size_t size)
+{
+    tg_str_t version;
+
+    CU_ASSERT_FATAL(host_recv());
+    version = host_result("version");
+    CU_ASSERT_FATAL(version.len == 18 && version.len < size);
+    memcpy(room, version.data, version.len);
+
+    return tg_str(room, version.len);
+}
+
+static int
+is_idle(void *ctx)
+{
+    return host.files.nchecks == 0 && host.jobs.nrunning == 0
+           && TAILQ_EMPTY(&host.jobs.queue);
+}
+
+static int
+has_no_watch(void *ctx)
+{
+    return host.files.nwatches == 0 && host.files.inotify == NULL
+           && host.files.folders == NULL;
+}
+
+/* Changes, in the order in which they are made. */
+static void
+change(unsigned i)
+{
+    switch (i) {
+    case 0:
+        put_text("root/sub/f", "other");
+        break;
+    case 1:
+        put_text("root/sub/new", "replaced");
+        CU_ASSERT(rename(path_of("root/sub/new"), path_of("root/sub/f")) == 0);
+        break;
+    case 2:
+        CU_ASSERT(unlink(path_of("root/sub/f")) == 0);
+        break;
+    case 3:
+        put_text("root/sub/f", "created");
+        break;
+    case 4:
+        CU_ASSERT(rename(path_of("root/sub"), path_of("root/gone")) == 0);
+        break;
+    case 5:
+        make_dir("root/sub");
+        put_text("root/sub/f", "in a new folder");
+        break;
+    case 6:
+        CU_ASSERT(chmod(path_of("root/sub/f"), 0600) == 0);
+        break;
+    }
+}
+
+HELP_TEST(changes, "each change has another version")
+{
+    char rooms[2][32];
+    tg_str_t version, next;
+    unsigned i;
+
+    begin();
+    make_dir("root/sub");
+    put_text("root/sub/f", "first");
+    (void) watch("sub/f", TG_STR_NONE);
+    version = get_version(rooms[0], sizeof(rooms[0]));
+
+    for (i = 0; i < 7; i++) {
+        (void) watch("sub/f", version);
+        CU_ASSERT(host_until(is_idle, NULL));
+        CU_ASSERT(!host_has_line(NULL));
+        change(i);
+        next = get_version(rooms[(i + 1) % 2], sizeof(rooms[0]));
+        CU_ASSERT(!tg_str_eq(version, next));
+        version = next;
+
+        /* The version is that of the file, whoever asks. */
+        (void) watch("sub/f", TG_STR_NONE);
+        next = get_version(rooms[i % 2], sizeof(rooms[0]));
+        CU_ASSERT(tg_str_eq(version, next));
+        version = next;
+        memcpy(rooms[(i + 1) % 2], version.data, version.len);
+        version.data = rooms[(i + 1) % 2];
+    }
+
+    CU_ASSERT(host_until(has_no_watch, NULL));
+    end();
+}
+
+HELP_TEST(old_version, "a version that is old already")
+{
+    char room[32];
+
+    begin();
+    put_text("root/f", "f");
+    (void) watch("f", TG_STR("\"0123456789abcdef\""));
+    (void) get_version(room, sizeof(room));
+    CU_ASSERT(host_until(has_no_watch, NULL));
+    end();
+}
+
+/* Other files of the folder are not reported, and a link leads nowhere. */
+HELP_TEST(others, "other files")
+{
+    char room[32], missing[32];
+    tg_str_t version;
+
+    begin();
+    put_text("root/f", "f");
+    make_link("../secret", "root/out");
+    (void) watch("out", TG_STR_NONE);
+    version = get_version(missing, sizeof(missing));
+    (void) watch("none", TG_STR_NONE);
+    CU_ASSERT(tg_str_eq(get_version(room, sizeof(room)), version));
+    (void) watch("f", TG_STR_NONE);
+    version = get_version(room, sizeof(room));
+    (void) watch("f", version);
+    CU_ASSERT(host_until(is_idle, NULL));
+    put_text("root/g", "g");
+    put_text("secret", "changed");
+
+    /* An event of the folder has been read, and the file was not checked. */
+    (void) watch("g", version);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host.files.nwatches == 1);
+    CU_ASSERT(!host_has_line(NULL));
+    host_cancel(host.next_id - 1);
+    CU_ASSERT(host_until(has_no_watch, NULL));
+
+    /* A cancelled call is answered or not, depending on the dialect. */
+    while (host_has_line(NULL)) {
+        (void) host_recv();
+    }
+
+    end();
+}
+
+HELP_TEST(refused, "paths and params that are refused")
+{
+    static const char *const params[] = {
+        "\"path\":\"../secret\"",
+        "\"path\":\".dot\"",
+        "\"path\":\"\"",
+        "\"path\":\"f\",\"version\":\"1\"",
+        "\"path\":\"f\",\"version\":\"0123456789abcdeg\"",
+        "\"path\":\"f\",\"match\":[\"*.txt\"]",
+    };
+    size_t i;
+
+    begin();
+
+    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        HELP_BUFFER(text);
+
+        tg_buf_printf(&text, "{\"tool\":\"w\",\"root\":\"%s/root\",%s}", dir,
+                      params[i]);
+        tg_buf_append_char(&text, '\0');
+        (void) host_request("file_watch", text.data);
+        CU_ASSERT(host_recv());
+        CU_ASSERT(host_result("version").data == NULL);
+        CU_ASSERT(has_no_watch(NULL));
+    }
+
+    end();
+}
+
+HELP_TEST(many, "more watches than there may be")
+{
+    char room[32];
+    unsigned i, n, first;
+    tg_str_t version;
+
+    begin();
+    put_text("root/f", "f");
+    (void) watch("f", TG_STR_NONE);
+    version = get_version(room, sizeof(room));
+    first = host.next_id + 1;
+
+    for (i = 0; i < 1100; i++) {
+        (void) watch("f", version);
+
+        if (i % 100 == 0) {
+            CU_ASSERT(host_until(is_idle, NULL));
+        }
+    }
+
+    CU_ASSERT(host_until(is_idle, NULL));
+
+    for (n = 0; host_has_line(NULL); n++) {
+        CU_ASSERT(host_recv());
+        CU_ASSERT(host_is("failure", "\"busy\""));
+    }
+
+    CU_ASSERT(n == 1100 - 1024);
+    CU_ASSERT(host.files.nwatches == 1024);
+    CU_ASSERT(host.files.folders != NULL);
+
+    for (i = 0; i < 1100; i++) {
+        host_cancel(first + i);
+    }
+
+    CU_ASSERT(host_until(has_no_watch, NULL));
+
+    while (host_has_line(NULL)) {
+        (void) host_recv();
+    }
+
+    end();
+}
