@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# `file` in resources and templates: contents, types, and paths that are refused.
+# `file` in resources and templates: contents, types, refused paths.
 
 use Toolgate::Test;
 

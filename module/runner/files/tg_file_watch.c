@@ -6,9 +6,8 @@
  * cannot watch is compared every TG_FILE_WATCH_POLL_MS: a link, a folder that
  * does not exist, and files above the limits of inotify.
  */
-#include "runner/files/tg_file_filter.h"
 #include "runner/files/tg_file_open.h"
-#include "runner/files/tg_files.h"
+#include "runner/files/tg_file_watch_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,54 +23,6 @@
 
 /* Interval for other files, as a folder above theirs may be renamed, in ms. */
 #define TG_FILE_WATCH_RECHECK_MS 60000
-
-/* Time from a change until the file is compared, in ms: writes take time. */
-#define TG_FILE_WATCH_DELAY_MS 100
-
-#define TG_FILE_WATCH_MASK                                                     \
-    (IN_CREATE | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB            \
-     | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF             \
-     | IN_ONLYDIR)
-
-/* A folder that inotify watches. */
-typedef struct tg_file_watch_folder_s tg_file_watch_folder_t;
-
-struct tg_file_watch_folder_s {
-    tg_file_watch_folder_t *next;
-    int wd;        /* watch descriptor */
-    unsigned refs; /* number of watches */
-};
-
-/* Events of inotify. */
-typedef struct tg_file_inotify_s {
-    uv_poll_t poll;
-    int fd;
-    tg_files_t *files;
-} tg_file_inotify_t;
-
-typedef struct tg_file_watch_s {
-    tg_thread_work_t work; /* must be first: the work is cast to its watch */
-    tg_job_t *job;
-    tg_files_t *files;
-    LIST_ENTRY(tg_file_watch_s) link;
-    tg_file_filter_t filter;
-    char *memory; /* owns path and folder */
-    char *path;
-    char *folder;     /* absolute path of the file's folder */
-    const char *name; /* name of the file, in `path` */
-    uint64_t version; /* version that the caller knows; 0: none */
-    uv_timer_t timer; /* time of the next check */
-    int is_checking;  /* a thread compares the file */
-    int is_ending;
-    uint64_t nevents; /* files->nevents at the start of the check */
-    tg_file_watch_folder_t *watched; /* NULL: inotify does not watch */
-
-    /* Results of the thread. */
-    int inotify;
-    int wd; /* -1: cannot be watched */
-    int is_link;
-    uint64_t found; /* version of the file */
-} tg_file_watch_t;
 
 static void tg_file_watch_check(tg_file_watch_t *watch);
 
@@ -154,21 +105,7 @@ tg_file_watch_on_work(tg_thread_work_t *work)
     return 0;
 }
 
-/* --- inotify --- */
-
-static tg_file_watch_folder_t **
-tg_file_watch_find_folder(tg_files_t *files, int wd)
-{
-    tg_file_watch_folder_t **folder;
-
-    folder = &files->folders;
-
-    while (*folder != NULL && (*folder)->wd != wd) {
-        folder = &(*folder)->next;
-    }
-
-    return folder;
-}
+/* --- watches --- */
 
 static void
 tg_file_watch_on_timer(uv_timer_t *timer)
@@ -176,206 +113,12 @@ tg_file_watch_on_timer(uv_timer_t *timer)
     tg_file_watch_check(timer->data);
 }
 
-/* Schedules the check of a watch, unless it is being checked. */
-static void
+void
 tg_file_watch_schedule(tg_file_watch_t *watch, uint64_t delay)
 {
     if (!watch->is_checking && !watch->is_ending) {
         uv_timer_start(&watch->timer, tg_file_watch_on_timer, delay, 0);
     }
-}
-
-/* Handles an event of a folder. An absent name means all files. */
-static void
-tg_files_on_folder_event(tg_files_t *files,
-                         const tg_file_watch_folder_t *folder, const char *name)
-{
-    tg_file_watch_t *watch;
-
-    LIST_FOREACH(watch, &files->watches, link)
-    {
-        if ((folder == NULL || watch->watched == folder)
-            && (name == NULL || strcmp(watch->name, name) == 0))
-        {
-            tg_file_watch_schedule(watch, TG_FILE_WATCH_DELAY_MS);
-        }
-    }
-}
-
-/* Forgets a folder that inotify does not watch any more. */
-static void
-tg_files_forget_folder(tg_files_t *files, tg_file_watch_folder_t **at)
-{
-    tg_file_watch_folder_t *folder;
-    tg_file_watch_t *watch;
-
-    folder = *at;
-    tg_files_on_folder_event(files, folder, NULL);
-
-    LIST_FOREACH(watch, &files->watches, link)
-    {
-        if (watch->watched == folder) {
-            watch->watched = NULL;
-        }
-    }
-
-    *at = folder->next;
-    free(folder);
-}
-
-static void
-tg_files_on_inotify_event(tg_files_t *files, const struct inotify_event *event)
-{
-    tg_file_watch_folder_t **folder;
-
-    files->nevents++;
-
-    if (event->mask & IN_Q_OVERFLOW) {
-        tg_files_on_folder_event(files, NULL, NULL);
-        return;
-    }
-
-    folder = tg_file_watch_find_folder(files, event->wd);
-
-    if (*folder == NULL) {
-        return;
-    }
-
-    if (event->mask & IN_IGNORED) {
-        tg_files_forget_folder(files, folder);
-    } else {
-        tg_files_on_folder_event(files, *folder,
-                                 event->len != 0 ? event->name : NULL);
-    }
-
-    /* The folder has another path now, at which nothing may be watched. */
-    if (event->mask & IN_MOVE_SELF) {
-        (void) inotify_rm_watch(files->inotify->fd, event->wd);
-    }
-}
-
-static void
-tg_files_on_inotify(uv_poll_t *poll, int status, int events)
-{
-    const struct inotify_event *event;
-    tg_file_inotify_t *inotify;
-    ssize_t n, at;
-    union {
-        struct inotify_event event; /* aligns the buffer */
-        char bytes[16384];
-    } room;
-
-    inotify = poll->data;
-    n = read(inotify->fd, room.bytes, sizeof(room.bytes));
-
-    for (at = 0; at < n; at += (ssize_t) (sizeof(*event) + event->len)) {
-        event = (const struct inotify_event *) (const void *) (room.bytes + at);
-        tg_files_on_inotify_event(inotify->files, event);
-    }
-}
-
-/* Opens inotify for the first watch. Without it, files are polled. */
-static void
-tg_files_open_inotify(tg_files_t *files)
-{
-    tg_file_inotify_t *inotify;
-
-    inotify = files->inotify == NULL ? calloc(1, sizeof(*inotify)) : NULL;
-
-    if (inotify == NULL) {
-        return;
-    }
-
-    inotify->files = files;
-    inotify->poll.data = inotify;
-    inotify->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    if (inotify->fd == -1
-        || uv_poll_init(files->loop, &inotify->poll, inotify->fd) != 0)
-    {
-        if (inotify->fd != -1) {
-            (void) close(inotify->fd);
-        }
-
-        free(inotify);
-        return;
-    }
-
-    files->inotify = inotify;
-    uv_poll_start(&inotify->poll, UV_READABLE, tg_files_on_inotify);
-}
-
-static void
-tg_files_on_inotify_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-/*
- * Removes folders of which no file is watched, and closes inotify after the
- * last watch. A thread may just be adding a folder: then this waits for it.
- */
-static void
-tg_files_sweep_watches(tg_files_t *files)
-{
-    tg_file_watch_folder_t **at, *folder;
-
-    if (files->nchecks != 0 || files->inotify == NULL) {
-        return;
-    }
-
-    for (at = &files->folders; *at != NULL;) {
-        folder = *at;
-
-        if (folder->refs != 0) {
-            at = &folder->next;
-            continue;
-        }
-
-        (void) inotify_rm_watch(files->inotify->fd, folder->wd);
-        *at = folder->next;
-        free(folder);
-    }
-
-    if (files->nwatches == 0) {
-        uv_poll_stop(&files->inotify->poll);
-        (void) close(files->inotify->fd);
-        uv_close((uv_handle_t *) &files->inotify->poll,
-                 tg_files_on_inotify_closed);
-        files->inotify = NULL;
-    }
-}
-
-/* --- watches --- */
-
-/* Sets the folder by which inotify watches the file; wd -1: none. */
-static void
-tg_file_watch_set_folder(tg_file_watch_t *watch, int wd)
-{
-    tg_file_watch_folder_t **at, *folder;
-
-    folder = NULL;
-
-    if (wd != -1) {
-        at = tg_file_watch_find_folder(watch->files, wd);
-
-        if (*at == NULL) {
-            *at = calloc(1, sizeof(**at));
-        }
-
-        folder = *at;
-    }
-
-    if (folder != NULL) {
-        folder->wd = wd;
-        folder->refs++;
-    }
-
-    if (watch->watched != NULL) {
-        watch->watched->refs--;
-    }
-
-    watch->watched = folder;
 }
 
 static void

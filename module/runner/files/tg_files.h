@@ -39,7 +39,7 @@ void tg_files_close(tg_files_t *files);
 int tg_files_add_work(tg_files_t *files, tg_job_t *job, tg_thread_work_t *work);
 
 /*
- * Decodes the path of a file to *at, like tg_param_read_string(), and checks it.
+ * Decodes the path of a file to *at like tg_param_read_string() and checks it.
  * TG_OK, TG_INVALID or TG_LIMIT with *why, static.
  */
 int tg_files_read_path(char **at, const tg_file_spec_t *spec, char **path,
