@@ -19,6 +19,7 @@ typedef struct {
     ngx_tg_upstream_peer_t choice; /* backend that the upstream has selected */
     ngx_uint_t ntries;             /* attempts with that backend */
     size_t max_output;
+    tg_str_t arguments; /* of the call; a copy */
 } ngx_tg_pass_ctx_t;
 
 /* --- selection of a backend --- */
@@ -76,7 +77,7 @@ ngx_tg_pass_select_peer(ngx_tg_call_t *call)
         }
 
         ngx_memzero(&request, sizeof(request));
-        request.arguments = ctx->query.call.arguments;
+        request.arguments = ctx->arguments;
         call->request = &request;
         call->tool = ctx->tool;
         rc = ngx_tg_upstream_peer_init(call, &ctx->choice, ctx->pass->upstream);
@@ -207,8 +208,9 @@ ngx_tg_pass_on_response(void *data, const tg_response_t *answer)
     }
 
     tg_buf_init(&scratch, tg_alloc_libc());
-    outcome = ngx_tg_call_convert_response(call, ctx->pass->is_method,
-                                           ctx->max_output, answer, &scratch);
+    outcome = ngx_tg_call_convert_response(
+        call, ctx->pass->is_method || ctx->pass->mcp_method.len != 0,
+        ctx->max_output, answer, &scratch);
     ngx_tg_call_end(call, &outcome);
     tg_buf_deinit(&scratch);
 }
@@ -247,12 +249,56 @@ ngx_tg_pass_copy_request(ngx_tg_call_t *call, tg_mcp_call_t *sent)
     return NGX_OK;
 }
 
+/* Copies the arguments, by which an upstream may select a backend. */
+static ngx_int_t
+ngx_tg_pass_copy_arguments(ngx_tg_call_t *call, ngx_tg_pass_ctx_t *ctx,
+                           const tg_request_t *request)
+{
+    char *at;
+
+    at = ngx_pnalloc(call->pool, request->arguments.len + 1);
+
+    if (at == NULL) {
+        return NGX_ERROR;
+    }
+
+    ctx->arguments = tg_str_copy_to(&at, request->arguments);
+
+    return NGX_OK;
+}
+
+/* Writes the params of prompts/get or resources/read. */
+static void
+ngx_tg_pass_write_mcp_params(const ngx_tg_call_t *call,
+                             const ngx_tg_pass_ctx_t *ctx,
+                             const tg_request_t *request, tg_buf_t *out)
+{
+    tg_str_t name;
+
+    /* The backend gets the URI that matches its template. */
+    name = call->entry->kind == TG_ENTRY_TEMPLATE ? request->reply.subject
+                                                  : ctx->pass->sent;
+    tg_buf_append_cstr(out, call->entry->kind == TG_ENTRY_PROMPT
+                                ? "{\"name\":\""
+                                : "{\"uri\":\"");
+    tg_buf_append_str(out, name);
+    tg_buf_append_char(out, '"');
+
+    if (call->entry->kind == TG_ENTRY_PROMPT) {
+        tg_json_add_compact(out, "arguments", request->arguments);
+    }
+
+    tg_buf_append_char(out, '}');
+}
+
 static ngx_int_t
 ngx_tg_pass_init_call(ngx_tg_call_t *call, ngx_tg_pass_ctx_t *ctx,
                       const tg_request_t *request)
 {
     ngx_tg_backend_call_t *query;
     tg_mcp_call_t *sent;
+    tg_buf_t params;
+    ngx_int_t rc;
 
     query = &ctx->query;
     query->is_method = ctx->pass->is_method;
@@ -270,7 +316,24 @@ ngx_tg_pass_init_call(ngx_tg_call_t *call, ngx_tg_pass_ctx_t *ctx,
         sent->request_state = request->request_state;
     }
 
-    if (ngx_tg_pass_copy_request(call, sent) != NGX_OK) {
+    tg_buf_init(&params, tg_alloc_libc());
+
+    if (ctx->pass->mcp_method.len != 0) {
+        sent->method = ctx->pass->mcp_method;
+        ngx_tg_pass_write_mcp_params(call, ctx, request, &params);
+        sent->arguments = tg_buf_view(&params);
+    }
+
+    rc = tg_buf_has_failed(&params) ? NGX_ERROR
+                                    : ngx_tg_pass_copy_request(call, sent);
+    tg_buf_deinit(&params);
+    ctx->arguments = sent->arguments;
+
+    if (rc == NGX_OK && ctx->pass->mcp_method.len != 0) {
+        rc = ngx_tg_pass_copy_arguments(call, ctx, request);
+    }
+
+    if (rc != NGX_OK) {
         return NGX_ERROR;
     }
 

@@ -17,6 +17,8 @@ typedef struct {
     ngx_str_t name; /* name at the backend; empty: the tool's name */
     tg_str_t sent;  /* that name as it is sent: of a tool, escaped for JSON */
     ngx_uint_t is_method;
+    /* MCP method of a prompt or resource, such as prompts/get; or empty */
+    tg_str_t mcp_method;
     ngx_uint_t has_notify; /* `notify` is set */
     ngx_tg_tls_t tls;
 } ngx_tg_pass_conf_t;

@@ -1,5 +1,6 @@
 /* Directives of `pass`, and notifications of backends (`notify`). */
 #include "nginx/handlers/ngx_tg_pass.h"
+#include "nginx/config/ngx_tg_listing.h"
 #include "nginx/config/ngx_tg_spec.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -10,13 +11,17 @@ extern const ngx_tg_handler_t ngx_tg_pass_handler;
 /* --- directives --- */
 
 /*
- * Returns the default of `output`: the backend's whole result for a tool call,
- * JSON for a method.
+ * Returns the default of `output`: the backend's whole result for a tool call
+ * and for MCP's methods, JSON for a method, else text.
  */
 static tg_output_type_t
 ngx_tg_pass_get_output_type(ngx_tg_tool_t *tool, void *conf)
 {
     ngx_tg_pass_conf_t *pass = conf;
+
+    if (NGX_TG_KINDS_WITH_RESULT >> tool->entry.kind & 1) {
+        return pass->mcp_method.len != 0 ? TG_OUTPUT_RESULT : TG_OUTPUT_TEXT;
+    }
 
     return tool->entry.kind == TG_ENTRY_TOOL && !pass->is_method
                ? TG_OUTPUT_RESULT
@@ -182,6 +187,15 @@ ngx_tg_pass_set_address(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                        && pass->protocol.dialect == TG_DIALECT_JSONRPC
                        && !pass->protocol.is_mcp;
 
+    if ((NGX_TG_KINDS_WITH_RESULT >> ngx_tg_conf_get_tool(cf)->entry.kind & 1)
+        && pass->protocol.dialect == TG_DIALECT_JSONRPC && !pass->is_method)
+    {
+        pass->mcp_method = ngx_tg_conf_get_tool(cf)->entry.kind
+                                   == TG_ENTRY_PROMPT
+                               ? TG_STR("prompts/get")
+                               : TG_STR("resources/read");
+    }
+
     if (ngx_strchr(value[1].data, '$') != NULL) {
         return "needs an address or an upstream without variables";
     }
@@ -293,6 +307,13 @@ static const char *
 ngx_tg_pass_check(ngx_tg_tool_t *tool, void *conf)
 {
     ngx_tg_pass_conf_t *pass = conf;
+
+    if (pass->mcp_method.len != 0 && tool->output != NGX_CONF_UNSET_UINT
+        && tool->output != TG_OUTPUT_RESULT)
+    {
+        return "has a \"pass\" whose backend answers with a whole result of "
+               "MCP; write \"output result\", or remove \"output\"";
+    }
 
     return pass->upstream == NULL && !ngx_tg_tls_is_unset(&pass->tls)
                ? "has no \"pass\", so \"tool_pass_ssl\" and related directives "

@@ -77,6 +77,14 @@ ngx_tg_backend_conn_send_call(ngx_tg_backend_conn_t *backend_conn,
             conn, query->call.name,
             ngx_tg_backend_call_make_params(query, conn->caller.next_id, &more),
             &query->request);
+    } else if (query->call.method.data != NULL) {
+        tg_mcp_client_write_request_params(&backend_conn->client, &query->call,
+                                           conn->caller.next_id, &more);
+        rc = tg_buf_has_failed(&more)
+                 ? TG_NOMEM
+                 : ngx_tg_upstream_conn_send_request(conn, query->call.method,
+                                                     tg_buf_view(&more),
+                                                     &query->request);
     } else {
         /* Always request progress, because it extends the timeout. */
         tg_mcp_client_write_call_params(&backend_conn->client, &query->call,
