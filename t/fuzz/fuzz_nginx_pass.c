@@ -99,6 +99,11 @@ ngx_tg_call_return_session(ngx_tg_call_t *call,
 {
 }
 
+void
+ngx_tg_call_append_stored_output(ngx_tg_call_t *call, tg_buf_t *params)
+{
+}
+
 ngx_int_t
 ngx_tg_call_defer(ngx_tg_call_t *call)
 {
