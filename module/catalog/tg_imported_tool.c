@@ -50,6 +50,50 @@ tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room)
     return tg_str(room, n);
 }
 
+/* Checks whether an object has a key, both as escaped bodies. */
+static int
+tg_imported_tool_has_key(tg_str_t object, tg_str_t key)
+{
+    tg_json_cursor_t json;
+    tg_str_t other;
+
+    tg_json_iter_init_members(&json, object);
+
+    while (tg_json_iter_next_member(&json, &other, NULL)) {
+        if (tg_json_body_eq(other, key)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Adds `_meta`, in which our members replace those of the raw tool. */
+static void
+tg_imported_tool_add_meta(tg_buf_t *out, tg_str_t raw, tg_str_t meta)
+{
+    tg_json_cursor_t json;
+    tg_str_t theirs, key, value;
+
+    tg_json_begin_member(out, "_meta");
+    tg_buf_append(out, meta.data, meta.len - 1);
+
+    if (!tg_json_has_member(raw, TG_STR("_meta"), TG_JSON_OBJECT, &theirs)) {
+        theirs = TG_STR("{}");
+    }
+
+    tg_json_iter_init_members(&json, theirs);
+
+    while (tg_json_iter_next_member(&json, &key, &value)) {
+        if (!tg_imported_tool_has_key(meta, key)) {
+            tg_json_begin_raw_member(out, key);
+            tg_json_write_compact(out, value);
+        }
+    }
+
+    tg_buf_append_char(out, '}');
+}
+
 void
 tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
                             const tg_catalog_entry_t *instead)
@@ -64,8 +108,9 @@ tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
         { "description", instead->description, 1 },
         { "inputSchema", instead->input_schema, 0 },
         { "annotations", instead->annotations, 0 },
+        { "icons", instead->icons, 0 },
     };
-    const char *names[sizeof(ours) / sizeof(ours[0]) + 1];
+    const char *names[sizeof(ours) / sizeof(ours[0]) + 2];
     size_t i, n;
 
     tg_buf_append_char(out, '{');
@@ -82,6 +127,11 @@ tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
         } else {
             tg_json_add_compact(out, ours[i].key, ours[i].value);
         }
+    }
+
+    if (instead->meta.data != NULL) {
+        names[n++] = "_meta";
+        tg_imported_tool_add_meta(out, raw, instead->meta);
     }
 
     names[n] = NULL;

@@ -15,7 +15,10 @@ const char *tg_glob_check(tg_str_t pattern);
  */
 tg_str_t tg_imported_tool_make_name(tg_str_t prefix, tg_str_t name, char *room);
 
-/* Appends a raw tool, with the members that are set in `instead` replaced. */
+/*
+ * Appends a raw tool, with the members that are set in `instead` replaced; only
+ * members of `_meta` are, not all of it.
+ */
 void tg_imported_tool_write_json(tg_buf_t *out, tg_str_t raw,
                                  const tg_catalog_entry_t *instead);
 

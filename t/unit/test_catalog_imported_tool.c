@@ -127,6 +127,23 @@ HELP_TEST(listings, "a tool's description")
             "\"description\":\"Ours \\\"here\\\".\",\"inputSchema\":"
             "{\"type\":\"object\"},\"annotations\":{},"
             "\"icons\":[{\"src\":\"x\"}],\"_meta\":{\"a/b\":1}}");
+
+    memset(&instead, 0, sizeof(instead));
+    instead.icons = TG_STR("[{\"src\":\"y\"}]");
+    instead.meta = TG_STR("{\"a/b\":2,\"c\":3}");
+    tg_buf_truncate(&out, 0);
+    tg_imported_tool_write_json(
+        &out, TG_STR("{\"_meta\":{\"a\\u002fb\":1,\"d\":[ 4 ]},\"x\":5}"),
+        &instead);
+    HELP_EQ(tg_buf_view(&out),
+            "{\"icons\":[{\"src\":\"y\"}],\"_meta\":{\"a/b\":2,\"c\":3,"
+            "\"d\":[4]},\"x\":5}");
+
+    instead.icons = TG_STR_NONE;
+    tg_buf_truncate(&out, 0);
+    tg_imported_tool_write_json(&out, TG_STR("{\"_meta\":5,\"x\":5}"),
+                                &instead);
+    HELP_EQ(tg_buf_view(&out), "{\"_meta\":{\"a/b\":2,\"c\":3},\"x\":5}");
 }
 
 HELP_TEST(input_requests, "results that request input")
