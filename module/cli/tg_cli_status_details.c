@@ -4,6 +4,8 @@
 #include "base/tg_utf8.h"
 #include "cli/tg_cli_output.h"
 
+#include <stdio.h>
+
 /* --- tools --- */
 
 /* Appends a line for each bucket of durations that is not empty. */
@@ -83,10 +85,14 @@ tg_cli_append_tool_details(tg_buf_t *out, json_object *status,
         { "failed", tg_cli_cell_append_failures, "ends" },
         { NULL, NULL, NULL },
     };
+    char label[32];
+    tg_str_t type;
 
-    tg_cli_append_label(out, tg_cli_json_has_text(tool, "type", "method")
-                                 ? "method"
-                                 : "tool");
+    type = tg_cli_json_get_text(tool, "type");
+    (void) snprintf(label, sizeof(label), "%.*s",
+                    type.len != 0 ? (int) type.len : 4,
+                    type.len != 0 ? type.data : "tool");
+    tg_cli_append_label(out, label);
     tg_cli_append_member(out, tool, "name");
     tg_buf_append_char(out, '\n');
     tg_cli_append_fields(out, calls, server, tool);

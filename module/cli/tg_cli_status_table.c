@@ -7,9 +7,14 @@ static void
 tg_cli_cell_append_tool_name(tg_buf_t *cells, const tg_cli_cell_t *cell)
 {
     tg_cli_append_member(cells, cell->row, "name");
-    tg_buf_append_cstr(cells, tg_cli_json_has_text(cell->row, "type", "method")
-                                  ? " (method)"
-                                  : "");
+
+    if (tg_cli_json_get_text(cell->row, "type").len != 0
+        && !tg_cli_json_has_text(cell->row, "type", "tool"))
+    {
+        tg_buf_append_cstr(cells, " (");
+        tg_cli_append_member(cells, cell->row, "type");
+        tg_buf_append_char(cells, ')');
+    }
 }
 
 static uint64_t
