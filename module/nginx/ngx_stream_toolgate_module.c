@@ -354,6 +354,39 @@ ngx_tg_create_srv_conf(ngx_conf_t *cf)
     return scf;
 }
 
+/* Inherits what clients are told about the server. */
+static void
+ngx_tg_merge_info(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
+{
+    static const size_t offsets[] = {
+        offsetof(tg_server_info_t, name),
+        offsetof(tg_server_info_t, title),
+        offsetof(tg_server_info_t, description),
+        offsetof(tg_server_info_t, website),
+        offsetof(tg_server_info_t, icons),
+        offsetof(tg_server_info_t, instructions),
+        offsetof(tg_server_info_t, experimental),
+    };
+    const tg_str_t *from;
+    tg_str_t *to;
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+        to = (tg_str_t *) (void *) ((u_char *) &conf->info + offsets[i]);
+        from = (tg_str_t *) (void *) ((u_char *) &prev->info + offsets[i]);
+
+        if (to->data == NULL) {
+            *to = *from;
+        }
+    }
+
+    if (!conf->has_list_ttl) {
+        conf->has_list_ttl = prev->has_list_ttl;
+        conf->info.list_ttl_ms = prev->info.list_ttl_ms;
+        conf->info.is_list_public = prev->info.is_list_public;
+    }
+}
+
 /* Inherits pointers and strings that the server does not set. */
 static void
 ngx_tg_merge_pointers(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
@@ -368,18 +401,6 @@ ngx_tg_merge_pointers(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
 
     if (conf->trace == NULL) {
         conf->trace = prev->trace;
-    }
-
-    if (conf->info.name.data == NULL) {
-        conf->info.name = prev->info.name;
-    }
-
-    if (conf->info.instructions.data == NULL) {
-        conf->info.instructions = prev->info.instructions;
-    }
-
-    if (conf->info.experimental.data == NULL) {
-        conf->info.experimental = prev->info.experimental;
     }
 
     if (conf->status_rules == NULL) {
@@ -460,6 +481,7 @@ ngx_tg_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_tg_merge_values(prev, conf);
     ngx_tg_merge_pointers(prev, conf);
+    ngx_tg_merge_info(prev, conf);
 
     if (conf->catalog == NULL) {
         return NGX_CONF_OK;

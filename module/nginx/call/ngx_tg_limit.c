@@ -379,8 +379,15 @@ ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
                        const ngx_tg_limit_t **limits,
                        ngx_tg_limit_scope_t *scopes)
 {
-    static const ngx_tg_limit_scope_t own = { "This tool", "rate",
-                                              "concurrency" };
+    static const char *const names[TG_ENTRY_KINDS] = {
+        [TG_ENTRY_TOOL] = "This tool",
+        [TG_ENTRY_METHOD] = "This method",
+        [TG_ENTRY_PROMPT] = "This prompt",
+        [TG_ENTRY_RESOURCE] = "This resource",
+        [TG_ENTRY_TEMPLATE] = "This resource",
+        [TG_ENTRY_COMPLETION] = "This completion",
+    };
+    static const ngx_tg_limit_scope_t own = { NULL, "rate", "concurrency" };
     static const ngx_tg_limit_scope_t group = { "The tools of this MCP server",
                                                 "rate of its mcp_server",
                                                 "concurrency of its "
@@ -392,6 +399,11 @@ ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
 
     for (n = 0, block = tool->block; block != NULL; block = block->group) {
         scopes[n] = block->is_group ? group : own;
+
+        if (!block->is_group) {
+            scopes[n].tools = names[block->entry.kind];
+        }
+
         limits[n++] = &block->limit;
     }
 
