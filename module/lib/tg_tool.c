@@ -284,8 +284,13 @@ tg_tool_parse_options(tg_tool_t *tool)
     int is_warning, rc;
 
     tool->entry.name = tg_str_from_cstr(tool->name);
-    mistake = tg_catalog_check_name(tool->entry.kind, tool->entry.name,
-                                    &is_warning);
+    is_warning = 0;
+
+    /* The parser of a template checks it. */
+    mistake = tool->entry.kind != TG_ENTRY_TEMPLATE
+                  ? tg_catalog_check_name(tool->entry.kind, tool->entry.name,
+                                          &is_warning)
+                  : NULL;
 
     /* A name that only some agents reject is allowed; the program decides. */
     if (mistake != NULL && !is_warning) {

@@ -205,6 +205,13 @@ for my $kind (@Toolgate::Host::KINDS) {
         _meta => modern_meta());
     is "@$contents{qw(ttlMs cacheScope)}", '5000 public', 'its ttl';
 
+    # A template may be longer than a name.
+    my $long = 'long:///' . 'x' x 200;
+    $host->do("item add-template arguments $long/{id}");
+    is ask($client, 'resources/read', uri => "$long/1")->{contents}[0]{text},
+        '{"id":"1"}', 'a long template';
+    $host->do("item remove-template $long/{id}");
+
     # --- a call that is cancelled, one that is late ---
     $host->do('item add-resource never x:never');
     my $id = $client->request('resources/read', { uri => 'x:never' });
@@ -273,7 +280,8 @@ for my $kind (@Toolgate::Host::KINDS) {
         [ 'set-resource x:bytes annotations []', qr/must be a JSON object/ ],
         [ 'set-resource x:bytes ttl x', qr/ttl/ ],
         [ 'set-resource x:bytes ttl 5s private', qr/"ttl" must be a time/ ],
-        [ 'set-template x:bytes title x', qr/unknown resource_template "x:bytes"/ ],
+        [ 'set-template x:bytes title x',
+            qr/unknown resource_template "x:bytes"/ ],
         [ 'remove-prompt nosuch', qr/unknown prompt "nosuch"/ ],
         [ 'updated', qr/the URI of a resource must be 1 to 2048 bytes/ ])
     {
