@@ -4,9 +4,9 @@
  *
  *     library /usr/lib/toolgate/example.so [SYMBOL] [ARGUMENT ...];
  *
- * in a tool or method block names the library. The library is not linked
- * against Toolgate or NGINX: it receives a table of the functions that it may
- * call.
+ * in the block of a tool, method, prompt, resource or template names the
+ * library. The library is not linked against Toolgate or NGINX: it receives a
+ * table of the functions that it may call.
  *
  * Processes and threads. check() runs where the config is read: in the master
  * and under `nginx -t`, often as root. All else runs in each worker, as the
@@ -79,8 +79,9 @@ typedef struct {
 
     /*
      * Answers a call, once, with a result in the format of the tool's directive
-     * `output`: a text, a JSON value or a whole MCP result. The client receives
-     * an error if the result does not have it, or is larger than `max_output`.
+     * `output`: a text, a JSON value or a whole MCP result. The text of a
+     * resource may be any bytes. The client receives an error if the result
+     * does not have the format, or is larger than `max_output`.
      */
     int (*reply)(toolgate_call_t call, const char *data, size_t len);
 
