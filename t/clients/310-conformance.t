@@ -55,7 +55,7 @@ done
 END
 $tg->conf($body)->start;
 
-# Checks that a reload is over within 0.8 s, which a busy machine cannot promise.
+# Checks whether a reload is over within 0.8 s, which no busy machine promises.
 my $is_timed = qr/list-changed-on-subscription/;
 
 sub failed {

@@ -10,17 +10,31 @@ my $dir = Toolgate::Transcript->dir;
 # agent that has not got a list.
 my %other = map { $_ => 1 } qw(mcp-cursor-batch mcp-version-2025-03-26);
 my @transcripts = grep {
-    $_->name =~ /^mcp-/
-        && !$other{ $_->name }
-        && !$_->header('only')
-        && !$_->header('offers')
+    $_->name =~ /^mcp-/ && !$other{ $_->name } && !$_->header('only')
 } Toolgate::Transcript->all;
 
-(my $tools = slurp("$dir/tools.conf")) =~ s/%%TRANSCRIPTS%%/$dir/g;
-$tg->conf($tools)->start;
+my %file = map {
+    my $text = slurp("$dir/$_.conf");
+    $text =~ s/%%TRANSCRIPTS%%/$dir/g;
+    $_ => $text
+} qw(tools offers);
+
+# One server with tools only, and one that offers more.
+my @sockets = map { $tg->dir . "/$_.sock" } qw(tools offers);
+my @bodies = ($file{tools}, "$file{tools}$file{offers}");
+$tg->conf(join('', map {<<"END"} 0, 1), server => 0);
+server {
+    listen unix:$sockets[$_];
+    tool_runner @{[ $tg->runner_path ]};
+    tool_state_dir @{[ $tg->state_dir ]};
+    $bodies[$_]
+}
+END
+$tg->start(socket => $sockets[0]);
 
 for my $transcript (@transcripts) {
-    my $bridge = $tg->bridge;
+    my $bridge = $tg->bridge(
+        [ $sockets[ $transcript->header('offers') ? 1 : 0 ] ]);
     my $why = $transcript->play($bridge);
     ok !$why, $transcript->title
         or diag($transcript->name . ": $why");

@@ -6,11 +6,12 @@ use Toolgate::Test qw(Transcript);
 
 my $tg = Toolgate::Test->new;
 my $dir = Toolgate::Transcript->dir;
-my @transcripts = grep { !$_->header('only') && !$_->header('offers') }
-    Toolgate::Transcript->all;
+my @transcripts = grep { !$_->header('only') } Toolgate::Transcript->all;
 
-(my $tools = slurp("$dir/tools.conf")) =~ s/%%TRANSCRIPTS%%/$dir/g;
-$tg->file('tools.conf', $tools);
+for my $name (qw(tools.conf offers.conf)) {
+    (my $tools = slurp("$dir/$name")) =~ s/%%TRANSCRIPTS%%/$dir/g;
+    $tg->file($name, $tools);
+}
 
 # One server for each set of headers.
 my (%socket, @servers);
@@ -24,8 +25,8 @@ server {
     listen unix:$socket;
     tool_runner @{[ $tg->runner_path ]};
     tool_state_dir @{[ $tg->state_dir ]};
-    $directives
     include tools.conf;
+    $directives
 }
 END
 }

@@ -6,13 +6,18 @@
 #define A_STRING "{\"type\":\"string\"}"
 
 const host_offer_t host_offers[HOST_OFFERS] = {
-    { .tool = { TG_ENTRY_PROMPT, HOST_VALUE, TG_OUTPUT_TEXT, "hello",
-                "Says hello.", "Hello." } },
+    { .tool = { TG_ENTRY_PROMPT, HOST_VALUE, TG_OUTPUT_RESULT, "hello",
+                "Says hello.",
+                "{\"description\":\"Says hello.\",\"messages\":["
+                "{\"role\":\"user\",\"content\":{\"type\":\"text\","
+                "\"text\":\"Hello.\"}},{\"role\":\"assistant\","
+                "\"content\":{\"type\":\"text\",\"text\":"
+                "\"Hello, you.\"}}]}" } },
     { .tool = { TG_ENTRY_PROMPT, HOST_SAY, TG_OUTPUT_TEXT, "greet",
                 "Greets somebody.", "Hello, {name}." },
       .title = "A greeting",
       .arguments = "[{\"name\":\"name\",\"description\":\"Who it is.\","
-                   "\"required\":true},{\"name\":\"tone\"}]",
+                   "\"required\":true},{\"name\":\"tone\",\"required\":false}]",
       .schema = STRINGS("\"name\":" A_STRING ",\"tone\":" A_STRING) },
     { .tool = { TG_ENTRY_PROMPT, HOST_VALUE, TG_OUTPUT_RESULT, "scene",
                 "A scene.",

@@ -64,8 +64,9 @@ sub header { return $_[0]{header}{ $_[1] } }
 # Returns the directives of a server for it.
 sub directives {
     my ($self) = @_;
-    return join '', map {"tool_$_ $self->{header}{$_};\n"}
-        qw(protocol max_frame max_inflight);
+    return join '', (map {"tool_$_ $self->{header}{$_};\n"}
+        qw(protocol max_frame max_inflight)),
+        $self->{header}{offers} ? "include offers.conf;\n" : ();
 }
 
 sub parse {
