@@ -195,6 +195,24 @@ $tg->conf($body)->start;
 is keys_of(request($tg->connect, 'legacy', 'prompts/list')->{result}{prompts},
     'name'), 'old_review new_later', 'the stored lists';
 
+# What a starting server may have is waited for.
+my $go = $tg->dir . '/go';
+$tg->stop;
+$tg->conf("mcp_server slow { exec @{[ server('old', 'legacy') ]} until=$go; }")
+    ->start;
+my $waiting = $tg->connect;
+my @ids = map { $waiting->request(@$_) }
+    [ 'prompts/get', { name => 'slow_review' } ],
+    [ 'resources/read', { uri => 'x:both' } ],
+    [ 'resources/list', {} ];
+is request($waiting, 'legacy', 'prompts/get', name => 'other')->{error}{code},
+    -32602, 'what no server can have is unknown at once';
+$tg->file('go', '');
+my ($prompt, $read, $list) = map { $waiting->reply($_)->{result} } @ids;
+is $prompt->{description}, 'It is filled in.', 'a prompt of a starting server';
+is $read->{contents}[0]{text}, 'old', 'a resource of a starting server';
+ok exists $list->{resources}, 'its list';
+
 # One server alone gets all URIs that no list contains.
 $tg->conf("mcp_server old { exec @{[ server('old', 'legacy') ]}; }")->reload;
 wait_for {

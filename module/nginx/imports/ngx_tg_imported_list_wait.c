@@ -85,7 +85,7 @@ ngx_tg_mcp_server_copy_state(const ngx_tg_mcp_server_t *mcp, tg_buf_t *text)
     return tg_buf_view(text);
 }
 
-/* Explains an unknown tool with the prefix of a server without a list. */
+/* Explains an unknown name with the prefix of a server without a list. */
 static void
 ngx_tg_imported_tool_explain_unknown(const ngx_tg_srv_conf_t *scf,
                                      tg_str_t name, tg_buf_t *text)

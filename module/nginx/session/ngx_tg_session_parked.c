@@ -1,6 +1,6 @@
 /*
  * Parked requests, which wait for MCP servers that are starting: for the first
- * tool list, or for a tool that no server has listed yet.
+ * lists, or for a tool, prompt or resource that no server has listed yet.
  */
 #include "nginx/session/ngx_tg_session_impl.h"
 
@@ -80,7 +80,10 @@ ngx_tg_parked_append_list_meta(void *host, tg_buf_t *json)
     }
 }
 
-/* Explains an unknown tool if its server is known. Returns 0 if it is not. */
+/*
+ * Explains an unknown tool or prompt if its server is known. Returns 0 if it is
+ * not.
+ */
 static ngx_uint_t
 ngx_tg_parked_send_unknown_reason(ngx_tg_session_base_t *base, tg_peer_t *peer,
                                   const tg_request_t *request)
@@ -96,7 +99,9 @@ ngx_tg_parked_send_unknown_reason(ngx_tg_session_base_t *base, tg_peer_t *peer,
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_append_cstr(&text, "Unknown tool: ");
+    tg_buf_append_cstr(&text, request->reply.kind == TG_ENTRY_TOOL
+                                  ? "Unknown tool: "
+                                  : "Unknown prompt: ");
     tg_json_append_unescaped(&text, request->name);
     tg_buf_append_char(&text, '.');
     start = text.len;
@@ -118,10 +123,22 @@ void
 ngx_tg_parked_on_unknown_tool(void *host, tg_peer_t *peer,
                               tg_request_t *request)
 {
-    if (request->reply.kind != TG_ENTRY_TOOL
-        || (ngx_tg_session_park_request(host, request, request->name) != NGX_OK
-            && !ngx_tg_parked_send_unknown_reason(host, peer, request)))
+    tg_catalog_entry_type_t kind;
+    ngx_uint_t has_name;
+
+    kind = request->reply.kind;
+    has_name = kind == TG_ENTRY_TOOL || kind == TG_ENTRY_PROMPT;
+
+    /* A URI does not tell which server it may belong to. */
+    if ((has_name || kind == TG_ENTRY_RESOURCE)
+        && ngx_tg_session_park_request(host, request,
+                                       has_name ? request->name : TG_STR_NONE)
+               == NGX_OK)
     {
+        return;
+    }
+
+    if (!has_name || !ngx_tg_parked_send_unknown_reason(host, peer, request)) {
         ngx_tg_call_reject_unknown(host, peer, request);
     }
 }
