@@ -21,7 +21,7 @@ prompt greet {
 prompt fails { exec false; }
 prompt hang { argument key required; $handler }
 prompt p$n { return $n; }
-resource note:///now.md { mime text/markdown; ttl 10s; return "now $n"; }
+resource note:///now { mime text/markdown; ttl 10s; return "now $n"; }
 resource bytes:pixel { mime image/png; return abc; }
 resource note:///$n { return $n; }
 resource_template "note:///day/{day}" {
@@ -43,7 +43,7 @@ my @requests = (
     [ 'prompts/get', {} ],
     ['resources/list'],
     ['resources/templates/list'],
-    [ 'resources/read', { uri => 'note:///now.md' } ],
+    [ 'resources/read', { uri => 'note:///now' } ],
     [ 'resources/read', { uri => 'bytes:pixel' } ],
     [ 'resources/read', { uri => 'note:///day/fri%20day' } ],
     [ 'resources/read', { uri => 'note:///none/' } ],
@@ -117,7 +117,7 @@ my @held = map {
 $hang->started("k$_") for 0 .. $#agents;
 for my $n (1 .. 12) {
     my @ids = map { [ $_, $_->client->request('resources/read',
-        $_->params({ uri => 'note:///now.md' })) ] } @agents;
+        $_->params({ uri => 'note:///now' })) ] } @agents;
     $tg->reload(body($n));
     push @ids, map { [ $_, $_->client->request('prompts/get',
         $_->params({ name => 'greet', arguments => { name => 'x' } })) ] }
