@@ -5,6 +5,7 @@
 #include "nginx/config/ngx_tg_command_lint.h"
 
 #include "nginx/config/ngx_tg_command_schema.h"
+#include "nginx/config/ngx_tg_listing.h"
 
 /* --- words --- */
 
@@ -189,10 +190,12 @@ ngx_tg_command_lint_option(ngx_conf_t *cf, const ngx_tg_tool_t *tool,
                        "or \"--OPTION=");
     tg_buf_append_str(&text, value);
     tg_buf_append_cstr(&text,
-                       tool != NULL
+                       tool == NULL ? "\""
+                       : NGX_TG_KINDS_WITH_SCHEMA >> tool->entry.kind & 1
                            ? "\", or give the argument a \"pattern\" in the "
                              "input_schema, such as \"^[^-]\""
-                           : "\"");
+                           : "\", or write \"pattern=^[^-]\" after the name of "
+                             "the \"argument\"");
     ngx_tg_command_log(cf, word, NGX_LOG_WARN, &text);
     tg_buf_deinit(&text);
 }

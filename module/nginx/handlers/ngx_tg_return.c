@@ -2,7 +2,9 @@
 #include "nginx/call/ngx_tg_template.h"
 
 #include "base/tg_number.h"
+#include "catalog/tg_mime_type.h"
 #include "nginx/call/ngx_tg_call_checks.h"
+#include "nginx/config/ngx_tg_listing.h"
 
 #include <ctype.h>
 
@@ -193,7 +195,11 @@ ngx_tg_return_check(ngx_tg_tool_t *tool, void *conf)
                "\"output text\"";
     }
 
-    if (ret->value == NULL || ret->value->lengths != NULL) {
+    /* The content of a resource may be any bytes. */
+    if (ret->value == NULL || ret->value->lengths != NULL
+        || (tool->entry.output == TG_OUTPUT_TEXT
+            && (NGX_TG_KINDS_READ >> tool->entry.kind & 1)))
+    {
         return NULL;
     }
 
@@ -222,7 +228,9 @@ ngx_tg_return_send_arg(ngx_tg_call_t *call, tg_request_t *request,
     tg_json_member_t note;
     size_t len;
 
-    if (ret->argument.len == 0 || call->entry->output != TG_OUTPUT_TEXT) {
+    if (ret->argument.len == 0 || call->entry->output != TG_OUTPUT_TEXT
+        || !tg_mime_type_is_text(call->entry->mime))
+    {
         return 0;
     }
 
