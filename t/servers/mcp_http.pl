@@ -145,6 +145,11 @@ sub drop {
     close $socket;
     note({ method => 'GONE', body => '', of => $stream->{of} })
         if $stream && $stream->{of};
+    my $post = $stream && $stream->{post};
+    to_child($post->{session}, { jsonrpc => '2.0',
+        method => 'notifications/cancelled',
+        params => { requestId => $post->{listen} } })
+        if $post && $post->{listen};
 }
 
 # --- the servers behind it
@@ -357,7 +362,8 @@ sub serve_message {
             method => 'notifications/subscriptions/acknowledged',
             params => {} }));
         $session->{channel} = $post;
-        return;
+        $post->{listen} = ++$last_id;
+        return to_child($session, { %$message, id => $last_id });
     }
     $waiting{ ++$last_id } = $post;
     if ($is{poll} && $method eq 'tools/call') {
