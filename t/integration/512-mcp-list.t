@@ -47,7 +47,8 @@ mcp_server far {
         input_schema '{"type":"object","properties":{"path":{"type":"string",
                        "pattern":"^/srv/"}},"required":["path"]}';
     }
-    tool far_read_list { title "By the other name"; }
+    tool far_read_list { title "By the other name"; icon https://a.b/c any;
+                         meta anthropic/alwaysLoad true; }
     tool not_there { title x; }
 }
 tool mine { return ours; }
@@ -75,6 +76,10 @@ END
     'what the block says stands in the place of what its server says';
 is $tool{far_read_list}{title}, 'By the other name',
     'a block may have the name that clients see';
+is_deeply $tool{far_read_list}{icons},
+    [ { src => 'https://a.b/c', sizes => ['any'] } ], 'and an icon';
+is_deeply $tool{far_read_list}{_meta},
+    { 'anthropic/alwaysLoad' => $json->decode('true') }, 'and _meta';
 like text_of($client->call_tool('far_read_file', { path => '/etc' })),
     qr{/path: must match}, 'the narrower schema is checked';
 is text_of($client->call_tool('mine')), 'ours', 'the tool of the config stays';

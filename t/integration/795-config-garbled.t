@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Tools with lines that are garbled word by word: nginx -t accepts them, or
-# reports the line; it neither crashes nor hangs.
+# Tools, prompts and resources with lines that are garbled word by word: nginx
+# -t accepts them, or reports the line; it neither crashes nor hangs.
 #
 # TOOLGATE_GARBLED_TOOLS is their number (200), TOOLGATE_STORM_SEED repeats
 # them.
@@ -40,6 +40,40 @@ my @word = ('each', 'if=', 'if=!', 'if=!!$tool_arg_flag', 'if=x', '$', '$$',
     'result', '""', "'a b'", '|', '>', '&&', "\xff", "\x01", 'x' x 5000,
     'file=/nowhere', 'credential=x', '$tool_arg_list$tool_arg_text');
 
+# Prompts and resources: what begins the block, and its directives.
+my @listed = (
+    [qw(description d)],
+    [qw(title T)],
+    [qw(meta a/b 1)],
+    [qw(icon https://a.b/c.png image/png 48x48 any dark)],
+    [qw(rate 2r/s burst=3)],
+);
+my @block = (
+    [
+        [qw(prompt p)],
+        [qw(argument commit required pattern=^[a-z]+ text)],
+        [qw(argument n default=5)],
+        [qw(message user $tool_arg_commit)],
+        [qw(message assistant $tool_arg_n)], @listed
+    ],
+    [
+        [qw(resource a:b/c)],
+        [qw(name n)], [qw(mime text/plain)], [qw(audience user assistant)],
+        [qw(priority 0.5)], [qw(ttl 1h public)], [qw(return $tool_uri)],
+        @listed
+    ],
+    [
+        [qw(resource_template "a:{x}/{+y}{?z,v}")],
+        [qw(argument x pattern=^a text)],
+        [qw(argument z required)], [qw(mime image/png)], [qw(ttl 0)],
+        [qw(exec printf %s $tool_arg_x)], @listed
+    ],
+);
+push @word, 'a:b', 'a:{x}', '"a:{x}"', '"a:{+x}{y}"', '"{x}"', '"a:{x"',
+    '"a:{?x}{?y}"', 'user', 'assistant', 'required', 'default=', 'pattern=',
+    'pattern=(', 'public', '1y', '1.5', '"{}"', "'[1,'", 'https:', 'data:',
+    'x/y', '9x9', '$tool_arg_x', '$tool_arg_zz', 'notes:///%', 'x:%41';
+
 sub any { return $_[ int rand @_ ] }
 
 sub garble {
@@ -72,15 +106,26 @@ my $schema = q('{"type":"object","properties":{
     "deep":{"type":"object","properties":{"a":{"type":"object",
         "properties":{"b":{"type":"string","default":"d"}}}}}}}');
 
+# Returns a block of a kind, with garbled lines.
+sub block {
+    my ($head, @rest) = @{ any(@block) };
+    my @begin = rand() < 0.1 ? garble(@$head) : @$head;
+    return "@begin {\n" . join("\n", map {
+        my @words = rand() < 0.15 ? garble(@$_) : @$_;
+        rand() < 0.5 || $_->[0] =~ /^(?:message|return|exec|argument)$/
+            ? "@words;" : ();
+    } @rest) . "\n}";
+}
+
 my %count = (taken => 0, refused => 0);
 my (%message, @wrong);
 for my $n (1 .. $most) {
-    my $tool = join "\n", map {
+    my $lines = join "\n", map {
         my @words = rand() < 0.2 ? garble(@$_) : @$_;
         rand() < 0.5 || $_->[0] eq 'exec' ? "@words;" : ();
     } @line;
-    my ($status, $out) =
-        $tg->test_conf("tool a {\ninput_schema $schema;\n$tool\n}");
+    my $tool = $n % 2 ? block() : "tool a {\ninput_schema $schema;\n$lines\n}";
+    my ($status, $out) = $tg->test_conf($tool);
     if ($status == 0) {
         $count{taken}++;
     } elsif ($status == 1 && $out =~ /\[emerg\] (.*) in \S+:\d+$/m) {
