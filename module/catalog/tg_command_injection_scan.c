@@ -11,6 +11,8 @@ tg_command_is_caller_variable(tg_str_t name, const tg_command_names_t *names)
 {
     static const char *const callers[] = { "tool_arguments",
                                            "tool_request_id",
+                                           "tool_uri",
+                                           "tool_value",
                                            "tool_client_name",
                                            "tool_client_version",
                                            "tool_client_via",

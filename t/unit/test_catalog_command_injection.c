@@ -81,6 +81,7 @@ HELP_TEST(shells, "shell code")
           TG_COMMAND_HINT_SHELL },
         { "sh|-c|a $tool_request_id", "a $tool_request_id", "sh",
           TG_COMMAND_HINT_SHELL },
+        { "sh|-c|a $tool_uri", "a $tool_uri", "sh", TG_COMMAND_HINT_SHELL },
         { "sh|-c|a $tool_client_version", "a $tool_client_version", "sh",
           TG_COMMAND_HINT_SHELL },
         { "sh|-c|a $tool_client_via", "a $tool_client_via", "sh",
