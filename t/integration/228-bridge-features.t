@@ -11,6 +11,11 @@ my $hang = Toolgate::Hang->new($tg);
 sub body {
     my ($n) = @_;
     return <<"END";
+tool_server_title       "The server";
+tool_server_description "It serves.";
+tool_server_website     https://example.com/;
+tool_server_icon        https://example.com/i.png image/png 48x48;
+tool_instructions       "Ask.";
 tool t { description "T."; return $n; }
 prompt greet {
     description "Greets.";
@@ -63,7 +68,11 @@ for my $era (qw(legacy modern)) {
             $era eq 'modern' ? 'server/discover' : 'initialize',
             $way{$_}->params({ protocolVersion => '2025-11-25' }))
     } keys %way;
-    is_deeply $about{bridge}, $about{direct}, "$era: what the server is";
+    is_deeply $about{bridge}, $about{direct}, "$era: what the server is"
+        or diag explain \%about;
+    my $json = Toolgate::Client->encode($about{bridge});
+    like $json, qr{"websiteUrl":"https://example\.com/"},
+        "$era: with its website";
     ok $about{bridge}{result}{capabilities}{$_}, "$era: it has $_"
         for qw(prompts resources);
     for my $request (@requests) {
