@@ -126,10 +126,15 @@ sub sees {
     return $seen;
 }
 
-# Submits a message when the answer to the last one is complete.
+# Waits until the answer to the last message is complete.
+sub rest {
+    my ($self) = @_;
+    return wait_for { $self->screen !~ /esc to interrupt/ } 'the last answer';
+}
+
 sub submit {
     my ($self, $text) = @_;
-    wait_for { $self->screen !~ /esc to interrupt/ } 'the last answer';
+    $self->rest;
     $self->type($text);
     $self->press('Enter');
 }
