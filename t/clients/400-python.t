@@ -43,6 +43,15 @@ is $text->('count', { text => "a b\nc", what => 'lines' }), 2,
 like $text->('count', { text => 'a', what => 'bytes' }), qr/words/,
     'its types hold';
 is $text->('wait', { seconds => 0.01 }), 'done', 'one that waits';
+my $prompt = $agent->rpc('prompts/get',
+    { name => 'plan', arguments => { day => 'monday' } });
+like $prompt->{result}{messages}[0]{content}{text},
+    qr/^Plan my monday with a focus on the most important task/, 'a prompt';
+my $read = sub { $agent->rpc('resources/read', { uri => "notes:///$_[0]" }) };
+is $read->('tuesday')->{result}{contents}[0]{text}, 'Write the report.',
+    'a resource';
+is_deeply $read->('sunday')->{error}{data}, { uri => 'notes:///sunday' },
+    'one that there is not';
 $agent->request('tools/call', { name => 'wait',
     arguments => { seconds => 3600 }, _meta => { progressToken => 'p' } });
 like $agent->recv_json->{params}{message}, qr/ s left/, 'says how long';

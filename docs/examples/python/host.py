@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A server with two tools: a fast function and a slow one with progress.
+"""A server with two tools, a fast function and a slow one with progress, a
+prompt, and notes as resources.
 
     ./host.py >mcp.json &
     claude --mcp-config mcp.json
@@ -12,7 +13,9 @@ import sys
 import time
 from typing import Literal
 
-from toolgate import Call, Server, ToolError
+from toolgate import Call, NotFoundError, Server, ToolError
+
+NOTES = {"monday": "Release the library.", "tuesday": "Write the report."}
 
 server = Server("notes", instructions="Counts words, and waits.")
 
@@ -33,6 +36,20 @@ def wait(seconds: float, call: Call) -> str:
         if call.cancelled.wait(min(left, 1)):
             raise ToolError("cancelled")
     return "done"
+
+
+@server.prompt
+def plan(day: str, focus: str = "the most important task") -> str:
+    """Plans a day."""
+    return f"Plan my {day} with a focus on {focus}. Use the note of that day."
+
+
+@server.resource("notes:///{day}", mime="text/plain")
+def note(day: str) -> str:
+    """The note of a day."""
+    if day not in NOTES:
+        raise NotFoundError(day)
+    return NOTES[day]
 
 
 if __name__ == "__main__":
