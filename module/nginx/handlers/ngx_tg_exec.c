@@ -4,11 +4,9 @@
  */
 #include "nginx/handlers/ngx_tg_exec.h"
 
-extern const ngx_tg_handler_t ngx_tg_exec_handler;
-
 /* --- inheritance --- */
 
-static void *
+void *
 ngx_tg_exec_create_conf(ngx_conf_t *cf)
 {
     ngx_tg_exec_conf_t *exec;
@@ -145,29 +143,22 @@ ngx_tg_exec_lint(ngx_conf_t *cf, ngx_tg_tool_t *tool, void *conf)
                                      &((ngx_tg_exec_conf_t *) conf)->command);
 }
 
-static char *
-ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+char *
+ngx_tg_exec_read_command(ngx_conf_t *cf, ngx_tg_exec_conf_t *exec,
+                         ngx_uint_t first)
 {
-    ngx_tg_exec_conf_t *exec = conf;
-
     ngx_stream_complex_value_t *arg;
     ngx_str_t *value;
     ngx_uint_t i;
-    char *rv;
-
-    rv = ngx_tg_conf_set_handler(cf, &ngx_tg_exec_handler);
-
-    if (rv != NGX_CONF_OK) {
-        return rv;
-    }
 
     value = cf->args->elts;
 
-    if (value[1].len == 0) {
+    if (value[first].len == 0) {
         return "needs a program";
     }
 
-    if (ngx_tg_conf_resolve_program(cf, &value[1], &exec->program) != NGX_OK) {
+    if (ngx_tg_conf_resolve_program(cf, &value[first], &exec->program)
+        != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
@@ -187,7 +178,7 @@ ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    for (i = 2; i < cf->args->nelts; i++) {
+    for (i = first + 1; i < cf->args->nelts; i++) {
         arg = ngx_tg_conf_array_push(cf, &exec->argv,
                                      sizeof(ngx_stream_complex_value_t));
 
@@ -203,6 +194,16 @@ ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return NGX_CONF_OK;
+}
+
+static char *
+ngx_tg_exec_set_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    char *rv;
+
+    rv = ngx_tg_conf_set_handler(cf, &ngx_tg_exec_handler);
+
+    return rv != NGX_CONF_OK ? rv : ngx_tg_exec_read_command(cf, conf, 1);
 }
 
 static char *

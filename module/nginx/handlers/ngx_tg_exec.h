@@ -24,6 +24,18 @@ typedef struct {
     tg_exec_spec_t options;        /* the members that directives set */
 } ngx_tg_exec_conf_t;
 
+extern const ngx_tg_handler_t ngx_tg_exec_handler;
+
+/* Creates unset settings. Returns NULL if there is no memory. */
+void *ngx_tg_exec_create_conf(ngx_conf_t *cf);
+
+/*
+ * Reads a program and its words from the current directive; `first` is the
+ * index of the program. Returns the result of the directive.
+ */
+char *ngx_tg_exec_read_command(ngx_conf_t *cf, ngx_tg_exec_conf_t *exec,
+                               ngx_uint_t first);
+
 /* Parses `arg WORD … [if=[!]VALUE] [each]`. */
 char *ngx_tg_exec_set_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
