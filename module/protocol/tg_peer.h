@@ -399,6 +399,14 @@ void tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri);
 /* Checks whether the client subscribed to a resource. uri is plain text. */
 int tg_peer_is_subscribed(const tg_peer_t *peer, tg_str_t uri);
 
+/*
+ * The version of a resource's content that the client knows, 0 at first. It
+ * belongs to the host and is kept over a handoff. uri is plain text.
+ */
+uint64_t tg_peer_get_resource_version(const tg_peer_t *peer, tg_str_t uri);
+void tg_peer_set_resource_version(tg_peer_t *peer, tg_str_t uri,
+                                  uint64_t version);
+
 /* Calls visit for each resource to which the client subscribed, once. */
 void tg_peer_foreach_subscribed(const tg_peer_t *peer,
                                 void (*visit)(void *data, tg_str_t uri),

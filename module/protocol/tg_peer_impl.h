@@ -30,6 +30,7 @@ struct tg_resource_subscription_s {
     tg_resource_subscription_t *next;
     tg_subscription_t *sub; /* NULL: of resources/subscribe */
     tg_str_t uri;           /* plain text, owned */
+    uint64_t version;       /* see tg_peer_get_resource_version() */
 };
 
 struct tg_server_request_s {

@@ -266,7 +266,7 @@ tg_snapshot_load_resources(tg_peer_t *peer, tg_snapshot_reader_t *state)
 
     rc = TG_OK;
 
-    for (n = tg_snapshot_read_count(state, 8); rc == TG_OK && n != 0; n--) {
+    for (n = tg_snapshot_read_count(state, 16); rc == TG_OK && n != 0; n--) {
         position = (unsigned) tg_snapshot_read_number(state, 4);
         uri = tg_snapshot_read_text(state, TG_URI_MAX);
         sub = position != 0 ? peer->priv->subscriptions : NULL;
@@ -280,6 +280,8 @@ tg_snapshot_load_resources(tg_peer_t *peer, tg_snapshot_reader_t *state)
         }
 
         rc = tg_resource_subscription_add(peer, sub, uri);
+        tg_peer_set_resource_version(peer, uri,
+                                     tg_snapshot_read_number(state, 8));
     }
 
     return rc == TG_OK && state->is_bad ? TG_INVALID : rc;

@@ -78,6 +78,7 @@ tg_snapshot_write_resources(tg_peer_t *peer, tg_buf_t *out)
                                  tg_snapshot_get_position(peer, resource->sub),
                                  4);
         tg_snapshot_write_str(out, resource->uri);
+        tg_snapshot_write_number(out, resource->version, 8);
     }
 }
 

@@ -52,8 +52,8 @@ tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 
 /* --- resources --- */
 
-int
-tg_peer_is_subscribed(const tg_peer_t *peer, tg_str_t uri)
+static const tg_resource_subscription_t *
+tg_peer_find_resource(const tg_peer_t *peer, tg_str_t uri)
 {
     const tg_resource_subscription_t *resource;
 
@@ -63,7 +63,37 @@ tg_peer_is_subscribed(const tg_peer_t *peer, tg_str_t uri)
         resource = resource->next;
     }
 
-    return resource != NULL;
+    return resource;
+}
+
+int
+tg_peer_is_subscribed(const tg_peer_t *peer, tg_str_t uri)
+{
+    return tg_peer_find_resource(peer, uri) != NULL;
+}
+
+uint64_t
+tg_peer_get_resource_version(const tg_peer_t *peer, tg_str_t uri)
+{
+    const tg_resource_subscription_t *resource;
+
+    resource = tg_peer_find_resource(peer, uri);
+
+    return resource != NULL ? resource->version : 0;
+}
+
+void
+tg_peer_set_resource_version(tg_peer_t *peer, tg_str_t uri, uint64_t version)
+{
+    tg_resource_subscription_t *resource;
+
+    for (resource = peer->priv->resources; resource != NULL;
+         resource = resource->next)
+    {
+        if (tg_str_eq(resource->uri, uri)) {
+            resource->version = version;
+        }
+    }
 }
 
 static tg_resource_subscription_t **
@@ -103,6 +133,7 @@ tg_resource_subscription_add(tg_peer_t *peer, tg_subscription_t *sub,
     }
 
     is_first = !tg_peer_is_subscribed(peer, uri);
+    resource->version = tg_peer_get_resource_version(peer, uri);
     memcpy(resource + 1, uri.data, uri.len);
     resource->uri = tg_str((const char *) (resource + 1), uri.len);
     resource->sub = sub;
