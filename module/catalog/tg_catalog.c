@@ -403,9 +403,9 @@ void
 tg_completion_write_key(tg_buf_t *key, tg_catalog_entry_type_t kind,
                         tg_str_t name, tg_str_t argument)
 {
-    tg_buf_append_char(key, kind == TG_ENTRY_PROMPT ? 'p' : 't');
+    tg_buf_append_cstr(key, kind == TG_ENTRY_PROMPT ? "prompt " : "template ");
     tg_buf_append_str(key, name);
-    tg_buf_append_char(key, '\0');
+    tg_buf_append_char(key, ' ');
     tg_buf_append_str(key, argument);
 }
 

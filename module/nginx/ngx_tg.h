@@ -154,6 +154,8 @@ struct ngx_tg_tool_s {
     tg_output_spec_t output_spec;
     tg_job_spec_t job_spec; /* only the timeouts */
     ngx_tg_limit_t limit;
+    ngx_array_t *completions; /* ngx_tg_tool_t *, of `complete`; NULL: none */
+    ngx_tg_limit_t complete_limit; /* their rate */
     ngx_uint_t task; /* NGX_TG_TASK_*: whether its calls become tasks */
     int64_t retry;   /* maximum retries of the tool's tasks */
     ngx_str_t file;  /* file and line of the block's end */

@@ -17,6 +17,7 @@ static const struct {
     [NGX_TG_RULE_TIMEOUT] = { "timeout", "timeout" },
     [NGX_TG_RULE_INFLIGHT] = { "tool_max_inflight", "tool_max_inflight" },
     [NGX_TG_RULE_RATE] = { "rate", "rate" },
+    [NGX_TG_RULE_COMPLETE_RATE] = { "complete_rate", "complete_rate" },
     [NGX_TG_RULE_GROUP_RATE] = { "mcp_server_rate", "rate of its mcp_server" },
     [NGX_TG_RULE_SERVER_RATE] = { "tool_rate", "tool_rate" },
     [NGX_TG_RULE_CONCURRENCY] = { "concurrency", "concurrency" },

@@ -385,9 +385,12 @@ ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
         [TG_ENTRY_PROMPT] = "This prompt",
         [TG_ENTRY_RESOURCE] = "This resource",
         [TG_ENTRY_TEMPLATE] = "This resource",
-        [TG_ENTRY_COMPLETION] = "This completion",
+        [TG_ENTRY_COMPLETION] = "The completions of this argument",
     };
     static const ngx_tg_limit_scope_t own = { NULL, "rate", "concurrency" };
+    /* They come with each key that users press, so they have a rate apart. */
+    static const ngx_tg_limit_scope_t completion = { NULL, "complete_rate",
+                                                     "concurrency" };
     static const ngx_tg_limit_scope_t group = { "The tools of this MCP server",
                                                 "rate of its mcp_server",
                                                 "concurrency of its "
@@ -395,10 +398,14 @@ ngx_tg_tool_get_limits(const ngx_tg_tool_t *tool, const ngx_tg_srv_conf_t *scf,
     static const ngx_tg_limit_scope_t all = { "The tools of this server",
                                               "tool_rate", "tool_concurrency" };
     const ngx_tg_tool_t *block;
-    ngx_uint_t n;
+    ngx_uint_t n, is_completion;
 
-    for (n = 0, block = tool->block; block != NULL; block = block->group) {
-        scopes[n] = block->is_group ? group : own;
+    is_completion = tool->entry.kind == TG_ENTRY_COMPLETION;
+
+    for (n = 0, block = tool->block; block != NULL;
+         block = is_completion ? NULL : block->group)
+    {
+        scopes[n] = block->is_group ? group : is_completion ? completion : own;
 
         if (!block->is_group) {
             scopes[n].tools = names[block->entry.kind];

@@ -82,6 +82,7 @@ ngx_tg_tool_create(ngx_conf_t *cf, tg_catalog_entry_type_t kind,
     tg_spec_init(tg_job_fields, &tool->job_spec);
     tg_spec_init(tg_job_limit_fields, &tool->limit.calls);
     tg_spec_init(tg_rate_fields, &tool->limit.rate);
+    tg_spec_init(tg_rate_fields, &tool->complete_limit.rate);
     tg_spec_init(tg_output_fields, &tool->output_spec);
 
     return tool;

@@ -4,8 +4,6 @@
 #include "base/tg_utf8.h"
 #include "catalog/tg_uri_template.h"
 
-extern const ngx_tg_handler_t ngx_tg_file_handler;
-
 typedef struct {
     ngx_stream_complex_value_t *path; /* NULL: no `file` */
     ngx_str_t text;                   /* the path as written */
@@ -292,6 +290,37 @@ ngx_tg_file_start(ngx_tg_call_t *call, tg_request_t *request)
                              is_resource ? TG_FAILURE_UNKNOWN
                                          : TG_FAILURE_PROGRAM,
                              mistake);
+}
+
+/* --- completions --- */
+
+ngx_uint_t
+ngx_tg_file_is_argument(const ngx_tg_tool_t *block, tg_str_t name)
+{
+    const ngx_tg_file_conf_t *file = block->conf;
+
+    tg_template_token_t token;
+    tg_str_t text, path;
+
+    if (block->handler != &ngx_tg_file_handler || file->root.len == 0) {
+        return 0;
+    }
+
+    text = tg_str_skip(ngx_tg_str_from_ngx(&file->text), file->skip);
+
+    return tg_template_next(&text, &token) == TG_OK && text.len == 0
+           && token.name.data != NULL
+           && tg_variable_get_type(token.name, &path) == TG_VARIABLE_ARG
+           && tg_variable_is_named(path, name);
+}
+
+void
+ngx_tg_file_append_root(const ngx_tg_tool_t *block, tg_buf_t *params)
+{
+    const ngx_tg_file_conf_t *file = block->conf;
+
+    tg_json_add_string(params, "root", ngx_tg_str_from_ngx(&file->root));
+    tg_json_add_bool(params, "dot_files", (int) file->has_dot_files);
 }
 
 static ngx_command_t ngx_tg_file_commands[] = {

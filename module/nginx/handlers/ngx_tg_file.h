@@ -8,6 +8,8 @@
 /* Message about a path that no file can have. */
 #define NGX_TG_FILE_MISSING "The file does not exist."
 
+extern const ngx_tg_handler_t ngx_tg_file_handler;
+
 /*
  * Requires a file or folder of a directive, for the workers' user. Returns
  * NGX_OK, or NGX_ERROR after logging.
@@ -25,5 +27,14 @@ void ngx_tg_file_append_uri(const ngx_tg_call_t *call,
  */
 ngx_int_t ngx_tg_file_set_folder(ngx_conf_t *cf, const char *directive,
                                  const ngx_str_t *text, ngx_str_t *path);
+
+/*
+ * Checks whether the path of a block's `file` is this argument, and nothing
+ * else, below `root`.
+ */
+ngx_uint_t ngx_tg_file_is_argument(const ngx_tg_tool_t *block, tg_str_t name);
+
+/* Appends `root` and `dot_files` of a block with `file` and `root`. */
+void ngx_tg_file_append_root(const ngx_tg_tool_t *block, tg_buf_t *params);
 
 #endif

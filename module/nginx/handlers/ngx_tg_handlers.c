@@ -16,6 +16,7 @@ extern const ngx_tg_handler_t ngx_tg_clients_handler;
 extern const ngx_tg_handler_t ngx_tg_imported_tool_handler;
 extern const ngx_tg_handler_t ngx_tg_output_pager_handler;
 extern const ngx_tg_handler_t ngx_tg_task_handler;
+extern const ngx_tg_handler_t ngx_tg_complete_handler;
 
 /* clang-format off */
 const ngx_tg_handler_t *const ngx_tg_handlers[] = {
@@ -34,6 +35,7 @@ const ngx_tg_handler_t *const ngx_tg_handlers[] = {
     &ngx_tg_imported_tool_handler,
     &ngx_tg_output_pager_handler,
     &ngx_tg_task_handler,
+    &ngx_tg_complete_handler,
     NULL,
 };
 /* clang-format on */

@@ -340,7 +340,7 @@ ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
 }
 
-/* $tool_arguments, $tool_request_id and $tool_uri, of the current call. */
+/* $tool_arguments, $tool_request_id, $tool_uri, $tool_value: of the call. */
 static ngx_int_t
 ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                      uintptr_t data)
@@ -359,14 +359,15 @@ ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
         return ngx_tg_variable_set_str(v, request->arguments);
     }
 
-    if (data == 'u') {
-        return request->reply.kind == TG_ENTRY_RESOURCE
-                       || request->reply.kind == TG_ENTRY_TEMPLATE
-                   ? ngx_tg_variable_set_body(s, v, request->reply.subject)
-                   : ngx_tg_variable_set(v, NULL, 0);
+    if (data == 'i') {
+        return ngx_tg_variable_set_decoded(s, v, request->reply.id);
     }
 
-    return ngx_tg_variable_set_decoded(s, v, request->reply.id);
+    return ngx_tg_variable_set_body(
+        s, v,
+        (data == 'v') == (request->reply.kind == TG_ENTRY_COMPLETION)
+            ? request->reply.subject
+            : TG_STR_NONE);
 }
 
 /* $tool_traceparent and $tool_tracestate, until the call ends. */
@@ -558,6 +559,7 @@ static ngx_stream_variable_t ngx_tg_variables[] = {
     NGX_TG_INTERNAL_VARIABLE("tool_dollar", dollar, 0),
     NGX_TG_VARIABLE("tool_request_id", call, 'i', 0),
     NGX_TG_VARIABLE("tool_uri", call, 'u', 0),
+    NGX_TG_VARIABLE("tool_value", call, 'v', 0),
     NGX_TG_VARIABLE("tool_protocol", session, 'p', 0),
     NGX_TG_VARIABLE("tool_client_pid", client, 'p', 0),
     NGX_TG_VARIABLE("tool_client_uid", client, 'u', 0),
