@@ -122,6 +122,14 @@ typedef struct {
     ngx_uint_t line;
 } ngx_tg_arg_path_t;
 
+/* What makes a server notify those who subscribed to a resource (`watch`). */
+typedef enum {
+    NGX_TG_WATCH_UNSET = 0,
+    NGX_TG_WATCH_OFF,
+    NGX_TG_WATCH_FILE,
+    NGX_TG_WATCH_EVERY
+} ngx_tg_watch_t;
+
 /*
  * A `tool` or `method` block, a block around tools of another server
  * (is_group), or a tool imported from another server.
@@ -154,6 +162,8 @@ struct ngx_tg_tool_s {
     tg_output_spec_t output_spec;
     tg_job_spec_t job_spec; /* only the timeouts */
     ngx_tg_limit_t limit;
+    ngx_tg_watch_t watch;
+    ngx_msec_t watch_every;   /* interval in ms */
     ngx_array_t *completions; /* ngx_tg_tool_t *, of `complete`; NULL: none */
     ngx_tg_limit_t complete_limit; /* their rate */
     ngx_uint_t task; /* NGX_TG_TASK_*: whether its calls become tasks */

@@ -429,7 +429,10 @@ ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome)
     }
 
     ngx_tg_call_make_record(call, outcome, &record);
-    ngx_tg_call_log_end(call, &record);
+
+    if (call->priv->captured == NULL) {
+        ngx_tg_call_log_end(call, &record);
+    }
 
     if (outcome != NULL && call->base != NULL && call->priv->deferred != NULL) {
         tg_call_forget(call->priv->deferred);

@@ -15,6 +15,12 @@
  */
 #define NGX_TG_WATCHDOG_GRACE 5000
 
+/* Receives the job of a call that is not started (ngx_tg_call_capture.h). */
+typedef struct {
+    tg_str_t method;
+    tg_buf_t *params;
+} ngx_tg_captured_job_t;
+
 struct ngx_tg_call_private_s {
     const ngx_tg_handler_t *handler; /* NULL: the call runs elsewhere */
     tg_call_t *deferred;             /* NULL until deferred */
@@ -42,6 +48,7 @@ struct ngx_tg_call_private_s {
     /* log level of a refusal, set by its rule; 0: default */
     ngx_uint_t log_level;
     ngx_tg_counters_t *counters;
+    ngx_tg_captured_job_t *captured; /* NULL: the job is started */
     uint64_t number; /* number for `toolgate.status`; 0: none */
     /* handle from ngx_tg_running_call_add(), or 0 */
     ngx_uint_t running;

@@ -540,6 +540,12 @@ ngx_tg_call_start_remote(ngx_tg_call_t *call, tg_str_t method, tg_buf_t *params,
         }
 
         ngx_tg_call_fail(call, failure, mistake);
+
+    } else if (call->priv->captured != NULL) {
+        call->priv->captured->method = method;
+        tg_buf_append_str(call->priv->captured->params, tg_buf_view(params));
+        ngx_tg_call_end(call, NULL);
+
     } else if (ngx_tg_call_defer(call) == NGX_OK) {
         if (call->priv->is_repeatable) {
             ngx_tg_call_save_task_params(call, tg_buf_view(params));

@@ -22,6 +22,8 @@ typedef struct {
 } ngx_tg_peer_cred_t;
 
 /* The part of a session that its calls know. */
+typedef struct ngx_tg_subscriber_s ngx_tg_subscriber_t;
+
 struct ngx_tg_session_base_s {
     tg_peer_t peer;
     ngx_connection_t *connection;
@@ -36,6 +38,8 @@ struct ngx_tg_session_base_s {
     const tg_catalog_t *view_catalog;
     /* hash of the entries that the client may see */
     uint64_t view_hash;
+    /* subscriptions to resources, see ngx_tg_subscription.h */
+    ngx_tg_subscriber_t *subscribers;
     /* total steps of schema checks for this session */
     uint64_t steps;
     /* token of the session; empty: not created yet */

@@ -36,6 +36,8 @@
 #define NGX_TG_HANDLER_ALLOWS_TASK 16
 /* Large results of this handler's tools may be stored: `preview`, `spill`. */
 #define NGX_TG_HANDLER_ALLOWS_SPILL 32
+/* The runner watches what this handler reads (`file_watch`). */
+#define NGX_TG_HANDLER_READS_FILES 64
 #define NGX_TG_HANDLER_HAS_NO_DIRECTIVE                                        \
     (NGX_TG_HANDLER_HAS_OWN_BLOCK | NGX_TG_HANDLER_IS_BUILTIN)
 
@@ -92,6 +94,13 @@ struct ngx_tg_handler_s {
      * is freed after the return. May be NULL.
      */
     void (*cancel)(ngx_tg_call_t *call);
+
+    /*
+     * Begins (is_on), or ends, to watch a resource for the sessions of this
+     * worker; uri is plain text. The handler reports updates by
+     * ngx_tg_resource_notify_updated(). NULL: the `watch` directive decides.
+     */
+    void (*watch)(const ngx_tg_srv_conf_t *scf, tg_str_t uri, ngx_uint_t is_on);
 
     /*
      * Checks the configuration after all of it is read and the runners' paths

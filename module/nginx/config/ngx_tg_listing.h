@@ -41,6 +41,14 @@ char *ngx_tg_conf_add_json_member(ngx_conf_t *cf, ngx_command_t *cmd,
 
 char *ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+char *ngx_tg_conf_set_watch(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/*
+ * Sets the default of `watch` in a block whose handler is known. Returns NULL,
+ * or the text that follows the block's name in the error message.
+ */
+const char *ngx_tg_tool_init_watch(ngx_tg_tool_t *tool);
+
 /*
  * Sets and compiles a schema of arguments, valid JSON. Returns NGX_OK, or
  * NGX_ERROR after logging.

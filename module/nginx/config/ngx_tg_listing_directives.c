@@ -528,6 +528,9 @@ const ngx_command_t ngx_tg_listing_commands[] = {
     { ngx_string("ttl"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_tg_conf_set_ttl, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
+    { ngx_string("watch"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_watch, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("meta"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
       ngx_tg_conf_add_meta, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 

@@ -206,6 +206,10 @@ ngx_tg_tool_check_conflicts(ngx_tg_tool_t *tool)
 
     mistake = ngx_tg_tool_task_check(tool);
 
+    if (mistake == NULL) {
+        mistake = ngx_tg_tool_init_watch(tool);
+    }
+
     if (mistake != NULL) {
         return mistake;
     }
@@ -493,6 +497,7 @@ ngx_tg_conf_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     scf->needs_shm |= tool->needs_shm;
     scf->info.has_prompts |= tool->entry.kind == TG_ENTRY_PROMPT;
+    scf->info.has_subscribe |= tool->watch != NGX_TG_WATCH_OFF;
     scf->info.has_resources |= NGX_TG_KINDS_READ >> tool->entry.kind & 1;
 
     return NGX_CONF_OK;

@@ -296,6 +296,8 @@ ngx_tg_resource_files_add(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
     tool->entry.label = files->uri;
     tool->entry.is_unlisted = 1;
     tool->is_internal = 1;
+    tool->watch = NGX_TG_WATCH_FILE;
+    scf->info.has_subscribe = 1;
     scf->needs_runner = 1;
     added = tg_catalog_add(catalog, &tool->entry);
 

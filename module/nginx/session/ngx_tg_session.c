@@ -3,6 +3,7 @@
 #include "nginx/call/ngx_tg_call_checks.h"
 #include "nginx/shm/ngx_tg_counters.h"
 #include "nginx/sched/ngx_tg_log_throttle.h"
+#include "nginx/subscription/ngx_tg_subscription.h"
 
 #include <sys/ioctl.h>
 
@@ -23,6 +24,7 @@ static const tg_peer_ops_t ngx_tg_session_peer_ops = {
     .log = ngx_tg_session_base_on_log,
     .on_refused = ngx_tg_session_on_rejected_message,
     .on_response = ngx_tg_call_on_client_response,
+    .on_subscribe = ngx_tg_subscription_on_change,
     .is_visible = ngx_tg_session_base_can_see,
     .refusal = ngx_tg_session_check_access,
     .is_slice_over = ngx_tg_time_slice_is_over,
@@ -326,6 +328,7 @@ ngx_tg_server_set_catalog(ngx_tg_srv_conf_t *scf, tg_catalog_t *catalog)
     scf->catalog = catalog;
     ngx_tg_catalog_update_next = ngx_queue_head(&ngx_tg_sessions);
     tg_sched_enqueue(&ngx_tg_sched, &source);
+    ngx_tg_subscriptions_update(scf);
 }
 
 void
