@@ -11,6 +11,10 @@ resource n:all { exec sh -c 'echo r >>$runs; cat $file'; watch every=1s; }
 resource n:still { exec cat $file; }
 resource n:secret { deny all; exec cat $file; watch every=1s; }
 resource_template "n:{name}.txt" { exec cat $file; watch every=1s; }
+resource_template "r:{name}" {
+    exec sh -c 'echo "\$\$1" >>$runs.rate; echo' sh \$tool_arg_name;
+    watch every=1s; rate 1r/m;
+}
 END
 $tg->conf($body, workers => 2)->start;
 
@@ -78,6 +82,14 @@ is_deeply [ sort map { updated($legacy->client) } 1, 2 ],
     'a change during a reload';
 is updated($modern->client), 'notifications/resources/updated n:all',
     'of the modern client, too';
+
+# The beginning of a watch counts for the rate of a block.
+is_deeply $subscribe->("r:$_")->{result}, {}, "subscribed to r:$_"
+    for qw(a b c);
+wait_for { -e "$runs.rate" && (() = slurp("$runs.rate") =~ /\n/g) >= 3 }
+    'some runs';
+my %watched = map { $_ => 1 } split /\n/, slurp("$runs.rate");
+is join(' ', sort keys %watched), 'a', 'only one of three is watched';
 
 # The last one that leaves ends it.
 is_deeply $subscribe->('n:all', 'resources/unsubscribe')->{result}, {},

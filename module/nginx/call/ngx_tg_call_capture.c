@@ -15,6 +15,7 @@ ngx_tg_call_capture_job(ngx_tg_session_base_t *base,
     tg_request_t request;
     ngx_tg_call_t *call;
     tg_buf_t subject;
+    u_char text[512];
 
     call = ngx_tg_call_new(base);
 
@@ -39,6 +40,13 @@ ngx_tg_call_capture_job(ngx_tg_session_base_t *base,
     call->request = &request;
     call->priv->handler = call->tool->handler;
     call->priv->captured = &captured;
+
+    if (ngx_tg_call_take_rate(call, text, sizeof(text)) != NGX_OK) {
+        ngx_tg_call_end(call, NULL);
+        tg_buf_deinit(&subject);
+        return NGX_BUSY;
+    }
+
     ngx_tg_call_set_state(call, NGX_TG_CALL_RUNNING);
     call->priv->handler->start(call, &request);
     tg_buf_deinit(&subject);

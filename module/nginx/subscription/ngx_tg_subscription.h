@@ -46,6 +46,7 @@ struct ngx_tg_watched_uri_s {
     /* the runner's job that reads the resource */
     tg_str_t method;
     tg_buf_t params;
+    unsigned is_counted:1;  /* among those for which jobs are repeated */
     unsigned has_begun:1;   /* something watches it, or nothing can */
     unsigned is_delayed:1;  /* a session could not be sent an update */
     unsigned must_repeat:1; /* an update has come during its delivery */

@@ -10,6 +10,10 @@
 
 /* Delay until a request that failed is sent again, in ms. */
 #define NGX_TG_WATCH_RETRY_DELAY 5000
+/* Maximum number of URIs for which this worker repeats jobs. */
+#define NGX_TG_WATCHES_EVERY_MAX 64
+
+static ngx_uint_t ngx_tg_nwatches_every;
 
 static void
 ngx_tg_watch_schedule(ngx_tg_watched_uri_t *watched, ngx_msec_t delay)
@@ -63,7 +67,13 @@ ngx_tg_watch_send(ngx_tg_watched_uri_t *watched)
 static void
 ngx_tg_watch_on_timer(ngx_event_t *ev)
 {
-    ngx_tg_watch_send(ev->data);
+    ngx_tg_watched_uri_t *watched = ev->data;
+
+    if (watched->method.len != 0) {
+        ngx_tg_watch_send(watched);
+    } else {
+        ngx_tg_watch_begin(watched);
+    }
 }
 
 /* Returns the version of a job's result, or 0 if the job has failed. */
@@ -137,23 +147,31 @@ ngx_tg_watch_on_response(void *data, const tg_response_t *answer)
     ngx_tg_watch_schedule(watched, delay);
 }
 
-/* Has the job that reads the resource for one of its sessions captured. */
+/* Checks whether this worker may repeat one more job. */
+static ngx_uint_t
+ngx_tg_watch_has_room(ngx_tg_watched_uri_t *watched)
+{
+    if (watched->mode != NGX_TG_WATCH_EVERY || watched->is_counted) {
+        return 1;
+    }
+
+    if (ngx_tg_nwatches_every == NGX_TG_WATCHES_EVERY_MAX) {
+        return 0;
+    }
+
+    ngx_tg_nwatches_every++;
+    watched->is_counted = 1;
+
+    return 1;
+}
+
+/* Begins with the job that reads the resource for one of its sessions. */
 static void
 ngx_tg_watch_capture(ngx_tg_watched_uri_t *watched,
                      const tg_catalog_entry_t *entry, tg_str_t arguments)
 {
     ngx_tg_subscriber_t *subscriber;
-
-    subscriber = ngx_queue_data(ngx_queue_head(&watched->subscribers),
-                                ngx_tg_subscriber_t, queue);
-
-    if (ngx_tg_call_capture_job(subscriber->base, entry, watched->uri,
-                                arguments, &watched->method, &watched->params)
-        != NGX_OK)
-    {
-        watched->mode = NGX_TG_WATCH_UNSET;
-        return;
-    }
+    ngx_int_t rc;
 
     watched->timer.handler = ngx_tg_watch_on_timer;
     watched->timer.data = watched;
@@ -161,7 +179,26 @@ ngx_tg_watch_capture(ngx_tg_watched_uri_t *watched,
     watched->timer.cancelable = 1;
     watched->request.data = watched;
     watched->request.answer = ngx_tg_watch_on_response;
-    ngx_tg_watch_send(watched);
+
+    if (ngx_queue_empty(&watched->subscribers)) {
+        return;
+    }
+
+    subscriber = ngx_queue_data(ngx_queue_head(&watched->subscribers),
+                                ngx_tg_subscriber_t, queue);
+    rc = ngx_tg_watch_has_room(watched)
+             ? ngx_tg_call_capture_job(subscriber->base, entry, watched->uri,
+                                       arguments, &watched->method,
+                                       &watched->params)
+             : NGX_BUSY;
+
+    if (rc == NGX_OK) {
+        ngx_tg_watch_send(watched);
+    } else if (rc == NGX_BUSY) {
+        ngx_tg_watch_schedule(watched, NGX_TG_WATCH_RETRY_DELAY);
+    } else {
+        watched->mode = NGX_TG_WATCH_UNSET;
+    }
 }
 
 void
@@ -171,6 +208,7 @@ ngx_tg_watch_begin(ngx_tg_watched_uri_t *watched)
     const ngx_tg_tool_t *tool;
     tg_buf_t arguments;
 
+    watched->mode = NGX_TG_WATCH_UNSET;
     tg_buf_init(&arguments, tg_alloc_libc());
     entry = tg_catalog_find_uri(watched->scf->catalog, watched->uri,
                                 &arguments);
@@ -205,5 +243,7 @@ ngx_tg_watch_end(ngx_tg_watched_uri_t *watched)
         ngx_del_timer(&watched->timer);
     }
 
+    ngx_tg_nwatches_every -= watched->is_counted;
+    watched->is_counted = 0;
     ngx_tg_upstream_request_cancel(&watched->request, 0);
 }
