@@ -66,3 +66,10 @@ const tg_json_field_t tg_file_list_fields[] = {
       .absent = TG_OUTPUT_DEFAULT },
     { .name = NULL },
 };
+
+const tg_json_field_t tg_file_list_watch_fields[] = {
+    { TG_FIELD(tg_file_list_watch_spec_t, "folders", TG_FIELD_RAW, folders),
+      .is_required = 1 },
+    { TG_STRING_FIELD(tg_file_list_watch_spec_t, "version", version) },
+    { .name = NULL },
+};

@@ -119,4 +119,15 @@ typedef struct {
 
 extern const tg_json_field_t tg_file_list_fields[];
 
+/*
+ * `files_watch` has `folders` and the version of their list that the caller
+ * knows. It is answered like `file_watch`, when other files are on offer.
+ */
+typedef struct {
+    tg_str_t folders;
+    tg_str_t version;
+} tg_file_list_watch_spec_t;
+
+extern const tg_json_field_t tg_file_list_watch_fields[];
+
 #endif

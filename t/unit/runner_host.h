@@ -25,7 +25,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 15
+#define HOST_METHODS 16
 
 typedef struct {
     uv_loop_t loop;
@@ -152,6 +152,7 @@ static const struct {
     { "file", &tg_file_job_type, &host.files, NULL },
     { "files", &tg_file_list_job_type, &host.files, NULL },
     { "file_watch", &tg_file_watch_job_type, &host.files, NULL },
+    { "files_watch", &tg_file_list_watch_job_type, &host.files, NULL },
 };
 
 static inline void

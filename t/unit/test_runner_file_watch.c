@@ -231,3 +231,119 @@ HELP_TEST(many, "more watches than there may be")
 
     end();
 }
+
+/* Sends a watch of the list of the root. */
+static unsigned
+watch_list(const char *folder, tg_str_t version)
+{
+    HELP_BUFFER(params);
+
+    tg_buf_printf(&params,
+                  "{\"tool\":\"w\",\"folders\":[{\"root\":\"%s/root\"%s},"
+                  "{\"root\":\"%s/other\"}]",
+                  dir, folder, dir);
+    tg_json_add_raw(&params, "version", version);
+    tg_buf_append_cstr(&params, "}");
+    tg_buf_append_char(&params, '\0');
+
+    return host_request("files_watch", params.data);
+}
+
+/* Changes that make another list, and ones that do not. */
+static const struct {
+    const char *name;
+    const char *to; /* new name; NULL: it is created, or removed if it exists */
+    int is_folder;
+    int is_seen;
+} list_changes[] = {
+    { "root/b.txt", NULL, 0, 1 },     { "root/b.txt", NULL, 0, 1 },
+    { "root/c.txt", NULL, 0, 1 },     { "root/c.txt", "root/d.txt", 0, 1 },
+    { "root/x.c", NULL, 0, 0 },       { "root/.d.txt", NULL, 0, 0 },
+    { "root/sub", NULL, 1, 0 },       { "root/sub/e.txt", NULL, 0, 1 },
+    { "root/sub", "root/new", 1, 1 }, { "root/new/f.txt", NULL, 0, 1 },
+    { "other/f.txt", NULL, 0, 1 },    { "root", "gone", 1, 1 },
+};
+
+static void
+change_list(unsigned i)
+{
+    const char *name;
+
+    name = list_changes[i].name;
+
+    if (list_changes[i].to != NULL) {
+        CU_ASSERT(rename(path_of(name), path_of(list_changes[i].to)) == 0);
+    } else if (list_changes[i].is_folder) {
+        make_dir(name);
+    } else if (unlink(path_of(name)) != 0) {
+        put_text(name, "");
+    }
+}
+
+HELP_TEST(lists, "changes of a list")
+{
+    static const char folder[] = ",\"match\":[\"*.txt\"],\"recursive\":true";
+    char rooms[2][32];
+    tg_str_t version, next;
+    unsigned i;
+
+    begin();
+    make_dir("other");
+    put_text("root/a.txt", "a");
+    (void) watch_list(folder, TG_STR_NONE);
+    version = get_version(rooms[0], sizeof(rooms[0]));
+    (void) watch_list(folder, TG_STR_NONE);
+    CU_ASSERT(tg_str_eq(get_version(rooms[1], sizeof(rooms[1])), version));
+
+    for (i = 0; i < sizeof(list_changes) / sizeof(list_changes[0]); i++) {
+        (void) watch_list(folder, version);
+        change_list(i);
+
+        /* An unseen change is followed by one that is seen. */
+        if (!list_changes[i].is_seen) {
+            host_cancel(host.next_id);
+            (void) watch_list(folder, TG_STR_NONE);
+            next = get_version(rooms[1], sizeof(rooms[1]));
+            CU_ASSERT(tg_str_eq(version, next));
+            continue;
+        }
+
+        next = get_version(rooms[1], sizeof(rooms[1]));
+        CU_ASSERT(!tg_str_eq(version, next));
+        memcpy(rooms[0], next.data, next.len);
+        version.data = rooms[0];
+    }
+
+    CU_ASSERT(host.files.nlist_watches == 0);
+    end();
+}
+
+/* A cancelled watch ends, whatever it does just now. */
+HELP_TEST(list_cancelled, "cancelled watches of a list")
+{
+    unsigned i;
+
+    begin();
+    make_dir("other");
+
+    for (i = 0; i < 300; i++) {
+        (void) watch_list("", TG_STR_NONE);
+        host_cancel(host.next_id);
+
+        while (i % 3 == 0 && host.jobs.njobs != 0) {
+            uv_run(&host.loop, UV_RUN_ONCE);
+        }
+    }
+
+    while (host.jobs.njobs != 0) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+
+    CU_ASSERT(host.files.nlist_watches == 0);
+
+    while (host_has_line(NULL)) {
+        (void) host_recv();
+    }
+
+    end();
+}

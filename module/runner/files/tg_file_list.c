@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 void
@@ -18,6 +20,7 @@ tg_file_list_begin(tg_file_list_t *list, const tg_file_filter_t *filter,
     list->prefix = prefix;
     list->limit = limit;
     list->root = -1;
+    list->inotify = -1;
 }
 
 void
@@ -87,7 +90,7 @@ tg_file_list_sift_down(tg_file_list_t *list, size_t i)
 static int
 tg_file_list_is_beyond_page(const tg_file_list_t *list, tg_str_t path)
 {
-    return list->n == list->limit
+    return list->limit != 0 && list->n == list->limit
            && tg_file_path_compare(path, list->paths[0]) > 0;
 }
 
@@ -96,6 +99,12 @@ static int
 tg_file_list_add(tg_file_list_t *list, tg_str_t path)
 {
     char *copy;
+
+    /* The order of the entries is arbitrary, that of a sum is not. */
+    if (list->limit == 0) {
+        list->hash += tg_hash_fnv1a(TG_HASH_INIT, path);
+        return TG_OK;
+    }
 
     if (tg_file_list_is_beyond_page(list, path)) {
         list->has_more = 1;
@@ -170,6 +179,28 @@ tg_file_list_needs_folder(tg_file_list_t *list, tg_str_t path)
     return 1;
 }
 
+/* Has inotify watch an open folder, if that is wanted. */
+static void
+tg_file_list_watch_folder(tg_file_list_t *list, int fd)
+{
+    char path[64];
+
+    if (list->inotify == -1) {
+        return;
+    }
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+
+    if (list->nwatched == TG_FILE_LIST_WATCHED_MAX
+        || inotify_add_watch(list->inotify, path, TG_FILE_LIST_WATCH_MASK)
+               == -1)
+    {
+        list->is_unwatched = 1;
+    } else {
+        list->nwatched++;
+    }
+}
+
 /* Opens a folder in the innermost one. Skips one that cannot be opened. */
 static int
 tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
@@ -194,6 +225,7 @@ tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
         return TG_OK;
     }
 
+    tg_file_list_watch_folder(list, fd);
     list->folders[list->depth] = folder;
     list->lens[list->depth++] = len;
 
@@ -294,7 +326,7 @@ tg_file_list_open(tg_file_list_t *list)
 {
     int fd;
 
-    list->paths = calloc(list->limit, sizeof(*list->paths));
+    list->paths = calloc(list->limit + 1, sizeof(*list->paths));
 
     if (list->paths == NULL) {
         return TG_NOMEM;
@@ -313,6 +345,7 @@ tg_file_list_open(tg_file_list_t *list)
         return TG_INVALID;
     }
 
+    tg_file_list_watch_folder(list, fd);
     list->depth = 1;
     list->root = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 

@@ -31,7 +31,21 @@ typedef struct {
     int has_more; /* there are files after those of the page */
     uint64_t nscanned;
     int err;
+
+    /* With a limit of 0, there is no page, but a hash of the paths. */
+    uint64_t hash;
+    int inotify; /* descriptor that shall watch the folders, or -1 */
+    unsigned nwatched;
+    int is_unwatched; /* a folder could not be watched */
 } tg_file_list_t;
+
+/* Maximum number of folders that one list has watched. */
+#define TG_FILE_LIST_WATCHED_MAX 8192
+
+/* Changes that inotify reports: those of names. */
+#define TG_FILE_LIST_WATCH_MASK                                                \
+    (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF      \
+     | IN_MOVE_SELF | IN_ONLYDIR)
 
 /* Begins a page; filter, after and prefix must outlive it. */
 void tg_file_list_begin(tg_file_list_t *list, const tg_file_filter_t *filter,

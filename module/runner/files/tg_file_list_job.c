@@ -124,18 +124,12 @@ static void
 tg_file_list_free(tg_job_t *job)
 {
     tg_file_list_call_t *call;
-    size_t i;
 
     call = job->work;
     tg_file_list_end(&call->page.list);
-
-    for (i = 0; i < call->page.nfolders; i++) {
-        tg_file_filter_free(&call->page.folders[i].filter);
-    }
-
+    tg_file_list_free_folders(&call->page);
     tg_buf_deinit(&call->page.items);
     tg_buf_deinit(&call->page.last);
-    free(call->page.folders);
     free(call->memory);
     free(call);
 }
@@ -153,57 +147,6 @@ tg_file_list_copy(char **at, tg_str_t raw)
     *at += text.len;
 
     return text;
-}
-
-/* Reads `folders`. The codes of tg_job_params_read(). */
-static int
-tg_file_list_read_folders(tg_file_list_call_t *call, tg_str_t raw, char **at,
-                          const char **why)
-{
-    tg_file_list_folder_spec_t spec;
-    tg_file_list_folder_t *folder;
-    tg_json_cursor_t json;
-    tg_str_t value;
-    int rc;
-
-    call->page.folders = calloc(TG_FILE_LIST_FOLDERS_MAX, sizeof(*folder));
-
-    if (call->page.folders == NULL) {
-        return TG_NOMEM;
-    }
-
-    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &value);) {
-        folder = &call->page.folders[call->page.nfolders];
-        memset(&spec, 0, sizeof(spec));
-        *why = "folders must be an array of 1 to 64 objects";
-
-        if (call->page.nfolders == TG_FILE_LIST_FOLDERS_MAX
-            || tg_json_read_fields(tg_file_list_folder_fields, value, &spec,
-                                   why)
-                   != TG_OK)
-        {
-            return TG_INVALID;
-        }
-
-        rc = tg_file_filter_read(&folder->filter, &spec.folder, why);
-
-        if (rc != TG_OK) {
-            return rc;
-        }
-
-        call->page.nfolders++;
-        folder->uri = tg_file_list_copy(at, spec.uri);
-        folder->max = (size_t) spec.max;
-        *why = "root is missing";
-
-        if (folder->filter.root == NULL) {
-            return TG_INVALID;
-        }
-    }
-
-    *why = "folders must be an array of 1 to 64 objects";
-
-    return call->page.nfolders != 0 ? TG_OK : TG_INVALID;
 }
 
 /* Reads a number and the dot after it. Returns 0 if there is none. */
@@ -271,7 +214,7 @@ tg_file_list_read_strings(tg_file_list_call_t *call,
     at = call->memory;
     call->page.prefix = tg_file_list_copy(&at, spec->prefix);
     call->page.is_text = spec->prefix.data != NULL;
-    rc = tg_file_list_read_folders(call, spec->folders, &at, why);
+    rc = tg_file_list_read_folders(&call->page, spec->folders, &at, why);
 
     if (rc != TG_OK || spec->cursor.data == NULL) {
         return rc;

@@ -7,6 +7,7 @@
 #include "catalog/tg_mime_extension.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 static void
@@ -232,4 +233,83 @@ tg_file_list_page_append_next(const tg_file_list_page_t *page, tg_buf_t *json)
     tg_json_add_string(json, "next", tg_buf_view(&text));
     json->failed |= tg_buf_has_failed(&text);
     tg_buf_deinit(&text);
+}
+
+void
+tg_file_list_free_folders(tg_file_list_page_t *page)
+{
+    size_t i;
+
+    for (i = 0; i < page->nfolders; i++) {
+        tg_file_filter_free(&page->folders[i].filter);
+    }
+
+    free(page->folders);
+    page->folders = NULL;
+    page->nfolders = 0;
+}
+
+static tg_str_t
+tg_file_list_copy(char **at, tg_str_t raw)
+{
+    tg_str_t text;
+
+    if (raw.data == NULL) {
+        return TG_STR("");
+    }
+
+    text = tg_str(*at, tg_json_unescape(*at, tg_json_string_body(raw)));
+    *at += text.len;
+
+    return text;
+}
+
+int
+tg_file_list_read_folders(tg_file_list_page_t *page, tg_str_t raw, char **at,
+                          const char **why)
+{
+    tg_file_list_folder_spec_t spec;
+    tg_file_list_folder_t *folder;
+    tg_json_cursor_t json;
+    tg_str_t value;
+    int rc;
+
+    page->folders = calloc(TG_FILE_LIST_FOLDERS_MAX, sizeof(*folder));
+
+    if (page->folders == NULL) {
+        return TG_NOMEM;
+    }
+
+    for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &value);) {
+        folder = &page->folders[page->nfolders];
+        memset(&spec, 0, sizeof(spec));
+        *why = "folders must be an array of 1 to 64 objects";
+
+        if (page->nfolders == TG_FILE_LIST_FOLDERS_MAX
+            || tg_json_read_fields(tg_file_list_folder_fields, value, &spec,
+                                   why)
+                   != TG_OK)
+        {
+            return TG_INVALID;
+        }
+
+        rc = tg_file_filter_read(&folder->filter, &spec.folder, why);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        page->nfolders++;
+        folder->uri = tg_file_list_copy(at, spec.uri);
+        folder->max = (size_t) spec.max;
+        *why = "root is missing";
+
+        if (folder->filter.root == NULL) {
+            return TG_INVALID;
+        }
+    }
+
+    *why = "folders must be an array of 1 to 64 objects";
+
+    return page->nfolders != 0 ? TG_OK : TG_INVALID;
 }

@@ -36,6 +36,16 @@ typedef struct {
     tg_buf_t items;
 } tg_file_list_page_t;
 
+/*
+ * Reads `folders`, a raw array, and copies its strings to *at, where they need
+ * no more than its length. The codes of tg_job_params_read().
+ */
+int tg_file_list_read_folders(tg_file_list_page_t *page, tg_str_t raw,
+                              char **at, const char **why);
+
+/* Frees the folders, also after an error. */
+void tg_file_list_free_folders(tg_file_list_page_t *page);
+
 /* Works on the page. TG_AGAIN: call again; TG_OK: complete; TG_NOMEM. */
 int tg_file_list_page_step(tg_file_list_page_t *page);
 

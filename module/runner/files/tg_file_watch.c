@@ -147,21 +147,6 @@ tg_file_watch_end(tg_file_watch_t *watch)
 }
 
 static void
-tg_file_watch_respond(tg_file_watch_t *watch)
-{
-    tg_buf_t json;
-
-    tg_job_on_work_ended(watch->job);
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_printf(&json, "{\"version\":\"%016llx\"}",
-                  (unsigned long long) watch->found);
-    tg_job_respond(watch->job, &json);
-    tg_buf_deinit(&json);
-    tg_job_set_ending(watch->job);
-    tg_file_watch_end(watch);
-}
-
-static void
 tg_file_watch_on_done(tg_thread_work_t *work)
 {
     tg_file_watch_t *watch;
@@ -176,7 +161,8 @@ tg_file_watch_on_done(tg_thread_work_t *work)
     if (watch->is_ending) {
         tg_file_watch_end(watch);
     } else if (watch->found != watch->version) {
-        tg_file_watch_respond(watch);
+        tg_files_respond_version(job, watch->found);
+        tg_file_watch_end(watch);
     } else {
         tg_file_watch_schedule(watch, watch->nevents != watch->files->nevents
                                           ? TG_FILE_WATCH_DELAY_MS
@@ -259,26 +245,6 @@ tg_file_watch_make_folder(tg_file_watch_t *watch)
 }
 
 static int
-tg_file_watch_read_version(tg_file_watch_t *watch, tg_str_t raw)
-{
-    tg_str_t text;
-    size_t i;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
-    text = tg_json_string_body(raw);
-
-    for (i = 0; i < text.len && tg_hex_value(text.data[i]) >= 0; i++) {
-        watch->version = watch->version << 4
-                         | (uint64_t) tg_hex_value(text.data[i]);
-    }
-
-    return i == 16 && text.len == 16 ? TG_OK : TG_INVALID;
-}
-
-static int
 tg_file_watch_read_spec(tg_file_watch_t *watch,
                         const tg_file_watch_spec_t *spec, const char **why)
 {
@@ -287,7 +253,7 @@ tg_file_watch_read_spec(tg_file_watch_t *watch,
 
     *why = "version must have 16 hexadecimal digits";
 
-    if (tg_file_watch_read_version(watch, spec->version) != TG_OK) {
+    if (tg_files_read_version(spec->version, &watch->version) != TG_OK) {
         return TG_INVALID;
     }
 

@@ -123,3 +123,38 @@ tg_files_make_failure(const tg_job_t *job, int err, const char *path,
                                            : TG_FAILURE_PROGRAM,
                                        tg_buf_view(text));
 }
+
+int
+tg_files_read_version(tg_str_t raw, uint64_t *version)
+{
+    tg_str_t text;
+    size_t i;
+
+    *version = 0;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    text = tg_json_string_body(raw);
+
+    for (i = 0; i < text.len && tg_hex_value(text.data[i]) >= 0; i++) {
+        *version = *version << 4 | (uint64_t) tg_hex_value(text.data[i]);
+    }
+
+    return i == 16 && text.len == 16 ? TG_OK : TG_INVALID;
+}
+
+void
+tg_files_respond_version(tg_job_t *job, uint64_t version)
+{
+    tg_buf_t json;
+
+    tg_job_on_work_ended(job);
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_printf(&json, "{\"version\":\"%016llx\"}",
+                  (unsigned long long) version);
+    tg_job_respond(job, &json);
+    tg_buf_deinit(&json);
+    tg_job_set_ending(job);
+}

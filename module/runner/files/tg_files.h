@@ -21,6 +21,8 @@ typedef struct {
     unsigned nchecks; /* watches that are being checked in a thread */
     uint64_t nevents; /* events that were read */
     struct tg_file_watch_folder_s *folders;
+
+    unsigned nlist_watches; /* watched lists (tg_file_list_watch.c) */
 } tg_files_t;
 
 extern const tg_job_type_t tg_file_job_type;      /* `file`: reads a file */
@@ -28,6 +30,9 @@ extern const tg_job_type_t tg_file_list_job_type; /* `files`: lists a folder */
 
 /* `file_watch`: waits for a change of a file */
 extern const tg_job_type_t tg_file_watch_job_type;
+
+/* `files_watch`: waits for a change of a list of files */
+extern const tg_job_type_t tg_file_list_watch_job_type;
 extern const tg_job_type_t tg_messages_job_type; /* `messages`: of a prompt */
 
 void tg_files_init(tg_files_t *files, uv_loop_t *loop);
@@ -44,6 +49,12 @@ int tg_files_add_work(tg_files_t *files, tg_job_t *job, tg_thread_work_t *work);
  */
 int tg_files_read_path(char **at, const tg_file_spec_t *spec, char **path,
                        const char **why);
+
+/* Reads a version, 16 hexadecimal digits; 0 if absent. TG_OK, TG_INVALID. */
+int tg_files_read_version(tg_str_t raw, uint64_t *version);
+
+/* Sends the version of a file or of a list as the result of a job. */
+void tg_files_respond_version(tg_job_t *job, uint64_t version);
 
 /*
  * Returns the failure of a job whose file or folder cannot be opened or read,

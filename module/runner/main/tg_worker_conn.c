@@ -91,6 +91,8 @@ static const struct {
     { "files", &tg_file_list_job_type, .host = TG_WORKER_HOST(files) },
     { "messages", &tg_messages_job_type, .host = TG_WORKER_HOST(files) },
     { "file_watch", &tg_file_watch_job_type, .host = TG_WORKER_HOST(files) },
+    { "files_watch", &tg_file_list_watch_job_type,
+      .host = TG_WORKER_HOST(files) },
     { "mcp_call", &tg_mcp_job_type, .host = TG_WORKER_HOST(servers) },
     { "output", &tg_output_pager_job_type,
       .host = TG_WORKER_HOST(output_store) },
