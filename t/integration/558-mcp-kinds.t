@@ -195,6 +195,80 @@ $tg->conf($body)->start;
 is keys_of(request($tg->connect, 'legacy', 'prompts/list')->{result}{prompts},
     'name'), 'old_review new_later', 'the stored lists';
 
+# Subscriptions: only while a client has one, by either URI.
+$tg->stop;
+offer('old', %old);
+$tg->conf($body)->start;
+
+sub updated {
+    my ($c, $uri) = @_;
+    return $c->recv_where(
+        sub {
+            my ($m) = @_;
+            return ($m->{method} // '') eq 'notifications/resources/updated'
+                && $m->{params}{uri} eq $uri;
+        },
+        undef,
+        "the change of $uri"
+    );
+}
+
+sub subscribed {
+    my ($server, $uris) = @_;
+    wait_for {
+        text_of($client->call_tool("${server}_subscribed")) eq $uris
+    } "$server has the subscriptions '$uris'";
+}
+
+$client = $tg->connect;
+$legacy = $tg->connect;
+$legacy->rpc('initialize', { protocolVersion => '2025-11-25',
+    capabilities => {}, clientInfo => { name => 't', version => '1' } });
+$legacy->notify('notifications/initialized');
+$modern = $tg->connect;
+subscribed($_, '') for qw(old new);
+$client->call_tool('old_announce', { kind => 'resources' });
+for my $era (qw(legacy modern)) {
+    my $c = $era eq 'legacy' ? $legacy : $modern;
+    wait_for {
+        keys_of(request($c, $era, 'resources/list')->{result}{resources},
+            'uri') eq 'x:both x:old new+x:both x:new'
+    } 'the lists of the started servers';
+}
+is_deeply $legacy->rpc('resources/subscribe', { uri => $_ })->{result}, {},
+    "a subscription to $_" for 'x:both', 'new+x:both';
+subscribed($_, 'x:both') for qw(old new);
+$client->call_tool('new_announce', { uri => 'x:both' });
+updated($legacy, 'new+x:both');
+$client->call_tool('old_announce', { uri => 'x:both' });
+updated($legacy, 'x:both');
+my $listen = $modern->request('subscriptions/listen', {
+    _meta => $meta{modern}, notifications => {
+        resourceSubscriptions => [ 'new+x:both', 'old+x:unlisted' ] } });
+subscribed('old', 'x:both x:unlisted');
+$client->call_tool('old_announce', { uri => 'x:unlisted' });
+updated($modern, 'old+x:unlisted');
+$client->call_tool('new_announce', { uri => 'x:both' });
+updated($_, 'new+x:both') for $modern, $legacy;
+
+# A reload moves them.
+$tg->reload("$body tool more { return 1; }");
+subscribed('old', 'x:both x:unlisted');
+$client->call_tool('new_announce', { uri => 'x:both' });
+updated($_, 'new+x:both') for $modern, $legacy;
+
+# A new runner gets them again, and the servers may have changed meanwhile.
+kill KILL => runner_in($tg->state_dir);
+wait_for { $client->call_tool('old_pid')->{result} } 'another runner';
+subscribed('old', 'x:both x:unlisted');
+$client->call_tool('old_announce', { uri => 'x:unlisted' });
+updated($modern, 'old+x:unlisted');
+$modern->close;
+subscribed('old', 'x:both');
+$legacy->rpc('resources/unsubscribe', { uri => $_ })
+    for 'x:both', 'new+x:both';
+subscribed($_, '') for qw(old new);
+
 # What a starting server may have is waited for.
 my $go = $tg->dir . '/go';
 $tg->stop;

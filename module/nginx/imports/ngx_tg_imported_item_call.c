@@ -4,8 +4,7 @@
  */
 #include "nginx/imports/ngx_tg_imports.h"
 
-/* Returns the part of a client's URI, an escaped body, that the server knows */
-static tg_str_t
+tg_str_t
 ngx_tg_imported_item_strip_name(const ngx_tg_imported_tool_t *listed,
                                 tg_str_t uri)
 {

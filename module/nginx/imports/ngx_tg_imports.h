@@ -20,6 +20,7 @@
  *   ngx_tg_imported_item.c               a prompt, resource or template
  *   ngx_tg_imported_tool_call.c          calls, clients that are gone, status
  *   ngx_tg_imported_item_call.c          requests about such an item
+ *   ngx_tg_imported_watch.c              subscriptions to resources
  *   ngx_tg_imported_schemas.c            compilation of imported schemas
  *   ngx_tg_imported_catalog.c            catalog of the config and the lists
  */
@@ -168,6 +169,8 @@ struct ngx_tg_mcp_server_s {
     ngx_msec_t retry_delay;
     tg_buf_t state; /* last state from the runner, as JSON members */
     ngx_uint_t has_completions; /* the server declares them */
+    ngx_uint_t is_known;        /* the runner knows the server */
+    ngx_queue_t watches;        /* ngx_tg_imported_watch_t */
     tg_throttle_t pace;         /* throttle for log lines about its tools */
     /* a list that was read but is not in the catalog yet; or NULL */
     ngx_tg_imported_list_t *pending_list;
@@ -323,6 +326,10 @@ ngx_int_t ngx_tg_imported_item_rename(ngx_tg_imported_tool_t *listed);
 
 /* --- ngx_tg_imported_item_call.c --- */
 
+/* Returns the server's URI, a part of a client's URI, which may be escaped. */
+tg_str_t ngx_tg_imported_item_strip_name(const ngx_tg_imported_tool_t *listed,
+                                         tg_str_t uri);
+
 /*
  * Starts a call of a prompt, resource or template. Returns 1 if the server must
  * answer it, 0 if it has ended.
@@ -418,6 +425,23 @@ void ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
 
 /* Builds the catalogs with the stored lists. Logs errors. */
 ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
+
+/* --- ngx_tg_imported_watch.c --- */
+
+typedef struct ngx_tg_imported_watch_s ngx_tg_imported_watch_t;
+
+/* Begins or ends to watch a resource of a shared server (ngx_tg_handler_t). */
+void ngx_tg_imported_resource_watch(const ngx_tg_srv_conf_t *scf, tg_str_t uri,
+                                    ngx_uint_t is_on);
+
+/* Sends all subscriptions of a server to a runner that knows it now. */
+void ngx_tg_imported_watches_send(ngx_tg_mcp_server_t *mcp);
+
+/* Handles the runner's notification that a resource was updated. */
+void ngx_tg_imported_watches_on_updated(ngx_tg_mcp_server_t *mcp,
+                                        tg_str_t params);
+
+void ngx_tg_imported_watches_free(ngx_tg_mcp_server_t *mcp);
 
 /* --- worker --- */
 

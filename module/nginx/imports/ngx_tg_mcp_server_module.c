@@ -124,6 +124,7 @@ ngx_tg_mcp_server_cleanup(void *data)
     ngx_tg_imported_list_release(mcp->reading_list);
     ngx_tg_imported_list_release(mcp->pending_list);
     ngx_tg_imported_list_release(mcp->list);
+    ngx_tg_imported_watches_free(mcp);
     tg_buf_deinit(&mcp->state);
 }
 
@@ -148,6 +149,7 @@ ngx_tg_mcp_server_create(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf,
     cln->handler = ngx_tg_mcp_server_cleanup;
     cln->data = mcp;
     tg_buf_init(&mcp->state, tg_alloc_libc());
+    ngx_queue_init(&mcp->watches);
     mcp->name = *name;
     mcp->at = tg_catalog_size(scf->catalog);
     tg_spec_init(tg_mcp_server_fields, &mcp->options);

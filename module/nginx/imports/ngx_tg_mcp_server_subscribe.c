@@ -129,12 +129,15 @@ ngx_tg_mcp_server_on_notification(void *data, tg_str_t method, tg_str_t params)
 
     } else if (tg_json_body_eq_text(method, TG_STR("mcp_state"))) {
         ngx_tg_mcp_server_set_state(mcp, params);
+    } else if (tg_json_body_eq_text(method, TG_STR("mcp_updated"))) {
+        ngx_tg_imported_watches_on_updated(mcp, params);
     }
 }
 
 static void
 ngx_tg_mcp_server_on_disconnect(void *data)
 {
+    ((ngx_tg_mcp_server_t *) data)->is_known = 0;
     tg_buf_truncate(&((ngx_tg_mcp_server_t *) data)->state, 0);
     ngx_tg_mcp_server_subscribe_later(data);
 }
@@ -148,6 +151,7 @@ ngx_tg_mcp_server_on_response(void *data, const tg_response_t *answer)
 
     if (answer->kind == TG_RESPONSE_RESULT) {
         mcp->retry_delay = NGX_TG_MCP_RETRY_MIN;
+        ngx_tg_imported_watches_send(mcp);
         ngx_tg_mcp_server_set_state(mcp, answer->result);
 
         if (tg_json_get_members(answer->result, ngx_tg_mcp_notification_members,
