@@ -101,6 +101,43 @@ HELP_TEST(gone, "a tool is removed while it runs")
     host_deinit(&host);
 }
 
+#define TEST_SUBSCRIBE(id, uri)                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"resources/subscribe\","   \
+    "\"params\":{\"uri\":\"" uri "\"}}\n"
+
+HELP_TEST(versions, "the version of a resource that the client knows is kept")
+{
+    const tg_str_t today = TG_STR("note:///today");
+    const tg_str_t monday = TG_STR("note:///monday");
+    host_t host;
+
+    host_init_offering(&host, tg_alloc_libc(), TG_DIALECT_AUTO, 1 << 20, 64);
+    host_feed(&host, TG_STR(TEST_INITIALIZE TEST_SUBSCRIBE("1", "note:///today")
+                                TEST_SUBSCRIBE("2", "note:///monday")));
+    (void) host_take(&host);
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, today), 0);
+    tg_peer_set_resource_version(&host.peer, today, UINT64_MAX);
+    tg_peer_set_resource_version(&host.peer, TG_STR("note:///other"), 7);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, today),
+                    UINT64_MAX);
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, monday), 0);
+
+    /* A repeated subscription keeps the version, a new one has none. */
+    host_feed(&host, TG_STR(TEST_SUBSCRIBE("3", "note:///today")));
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, today),
+                    UINT64_MAX);
+    host_feed(&host,
+              TG_STR(
+                  "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/"
+                  "unsubscribe\",\"params\":{\"uri\":\"note:///today\"}}\n"));
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, today), 0);
+    host_feed(&host, TG_STR(TEST_SUBSCRIBE("5", "note:///today")));
+    CU_ASSERT_EQUAL(tg_peer_get_resource_version(&host.peer, today), 0);
+    (void) host_take(&host);
+    host_deinit(&host);
+}
+
 HELP_TEST(schema, "the output schema is kept over a second move too")
 {
     host_t host;
