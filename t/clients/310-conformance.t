@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # MCP's official conformance suite, over stdio, with what conformance.conf
-# declares: each scenario about tools, prompts, resources, templates and
-# caching, in both eras.
+# declares: each scenario about tools, prompts, resources, templates,
+# completion, caching and subscriptions, in both eras.
 
 use Toolgate::Test qw(Conformance);
 
@@ -10,7 +10,6 @@ use POSIX ();
 
 # Scenarios of the suite that need what Toolgate does not offer on stdio.
 my $not_offered = qr/^(?:tasks-|input-required-result-|http-|dns-rebinding)
-    |^(?:completion-complete|resources-(?:un)?subscribe)$
     |^(?:logging-set-level|tools-call-(?:with-logging|sampling|elicitation)
         |elicitation-.*|server-(?:session-lifecycle|sse-polling))$/x;
 

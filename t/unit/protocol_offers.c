@@ -15,7 +15,7 @@ const host_offer_t host_offers[HOST_OFFERS] = {
                 "\"Hello, you.\"}}]}" } },
     { .tool = { TG_ENTRY_PROMPT, HOST_SAY, TG_OUTPUT_TEXT, "greet",
                 "Greets somebody.", "Hello, {name}." },
-      .title = "A greeting",
+      .title = "Greeting",
       .arguments = "[{\"name\":\"name\",\"description\":\"Who it is.\","
                    "\"required\":true},{\"name\":\"tone\",\"required\":false}]",
       .schema = STRINGS("\"name\":" A_STRING ",\"tone\":" A_STRING) },
