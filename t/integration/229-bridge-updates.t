@@ -81,7 +81,8 @@ for my $way (@agents) {
     $way->client->rpc('tools/call', $way->params({ name => 's_pid' }));
     splice @{ $way->client->{aside} };
 }
-change('after that');
+$client->call_tool('s_announce', { uri => 'x:a' });
+ok $_->client->notification($updated), 'a change after that' for @agents;
 $_->client->stop for @agents;
 
 done_testing;
