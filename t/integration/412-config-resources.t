@@ -73,9 +73,23 @@ my @mistakes = (
         "resource_template n:///a { #!\n $handler }"
     ],
     [
-        'a template without quotes',
-        qr{invalid resource_template "n:///": .*between quotes},
-        "resource_template n:///{x} { #!\n $handler }"
+        'a template without quotes that does not end',
+        qr{"\{" must follow the template that begins with "n:///"; put},
+        "resource_template n:///{x}; #!\n"
+    ],
+    [
+        'a word after a template', qr{"\{" must follow the template},
+        "resource_template n:///{x} y { #!\n $handler }"
+    ],
+    [
+        'a template whose brace is not closed',
+        qr{"\{" must follow the template},
+        "resource_template n:///{return hi; } #!\n"
+    ],
+    [
+        'an endless template',
+        qr{"\{" must follow the template}, 'resource_template n:/{x}'
+            . 'y' x 2100 . " { #!\n $handler }"
     ],
     [
         'a template with an unknown operator',
@@ -328,6 +342,20 @@ for my $warning (
     like $out, $pattern, 'with a warning';
 }
 
+# A template without quotes is read whole, wherever NGINX's buffer of 4096 bytes
+# ends.
+my $template = 'n:///{+path}/{x}';
+my @wrong;
+for my $pad (4030 .. 4094) {
+    $tg->file('pad.conf', '#' . 'x' x $pad
+            . "\nresource_template $template { $handler }\n");
+    my ($status, $out) = $tg->test_conf(
+        "include pad.conf;\nresource_template '$template' { $handler }");
+    push @wrong, "$pad: $out"
+        if $out !~ /duplicate resource_template "\Q$template\E"/;
+}
+is join('', @wrong), '', 'a template without quotes is the same with quotes';
+
 # Kinds have names of their own; what is usual gives no warning.
 my ($status, $out) = $tg->test_conf(<<'END');
 tool_list_ttl 1m public;
@@ -343,6 +371,8 @@ prompt a { description d; title A; argument x required "An x.";
            message assistant "$$5"; }
 resource a:b { name a; title "A b"; mime "text/plain; charset=utf-8"; ttl 0;
                audience assistant user; priority 0.25; return "$tool_uri"; }
+resource_template b:///{+path}/{z}
+    { return "$tool_arg_path $tool_arg_z"; }
 resource_template 'a:{x}/{y}{?z}' { argument z required; ttl 1h public;
     return "$tool_arg_x $tool_arg_y $tool_arg_z"; }
 END

@@ -57,6 +57,13 @@ ngx_int_t ngx_tg_tool_set_input_schema(ngx_conf_t *cf, ngx_tg_tool_t *tool,
                                        ngx_str_t *directive, tg_str_t schema);
 
 /*
+ * Reads the rest of a word that NGINX has ended at a "{" within it, and the "{"
+ * of the block. Returns NGX_OK, also if the "{" begins the block; or NGX_ERROR
+ * after logging.
+ */
+ngx_int_t ngx_tg_conf_read_braced_word(ngx_conf_t *cf, ngx_str_t *word);
+
+/*
  * Checks the name, URI or template of a block that begins, and compiles the
  * template. Returns NGX_OK, or NGX_ERROR after logging.
  */

@@ -464,6 +464,13 @@ ngx_tg_conf_read_tool_block(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     value = cf->args->elts;
     name = value[1];
 
+    if (cmd->offset == TG_ENTRY_TEMPLATE
+        && ngx_strlchr(name.data, name.data + name.len, '{') == NULL
+        && ngx_tg_conf_read_braced_word(cf, &name) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     tool = ngx_tg_tool_create(cf, cmd->offset, &name);
     catalog = ngx_tg_server_ensure_catalog(cf, scf);
 
