@@ -272,6 +272,24 @@ TOOLGATE_API int toolgate_remove_resource(toolgate_server_t *server,
 TOOLGATE_API int toolgate_remove_template(toolgate_server_t *server,
                                           const char *uri_template);
 
+/*
+ * Suggests values for an argument of a prompt: a call receives the arguments
+ * that are known already, and returns one value per line. Clients get the
+ * values that match what was typed, at most 100. The prompt's removal ends it.
+ * Otherwise as toolgate_add_tool().
+ */
+TOOLGATE_API int toolgate_complete_prompt(toolgate_server_t *server,
+                                          const char *name,
+                                          const char *argument,
+                                          toolgate_call_pt called, void *data);
+
+/* Suggests values for a variable, as toolgate_complete_prompt() does. */
+TOOLGATE_API int toolgate_complete_template(toolgate_server_t *server,
+                                            const char *uri_template,
+                                            const char *argument,
+                                            toolgate_call_pt called,
+                                            void *data);
+
 /* Notifies the clients that are subscribed to a resource of its change. */
 TOOLGATE_API int toolgate_updated(toolgate_server_t *server, const char *uri);
 

@@ -43,6 +43,9 @@ int tg_server_create_tool(toolgate_server_t *server,
                           const char *const *texts, toolgate_call_pt handler,
                           void *data);
 
+/* Adds a tool and takes over the reference to it. */
+int tg_server_insert_tool(toolgate_server_t *server, tg_tool_t *tool);
+
 int tg_server_set_tool_option(toolgate_server_t *server,
                               tg_catalog_entry_type_t kind, const char *name,
                               const char *option, const char *value);

@@ -18,7 +18,7 @@
 /* Largest buffer for arguments that is kept for the next call, in bytes. */
 #define TG_ARGUMENTS_BUFFER_KEEP 65536
 /* Size of a message with the name of a tool, which may be a URI, in bytes. */
-#define TG_SERVER_CALL_TEXT_MAX (TG_URI_MAX + 128)
+#define TG_SERVER_CALL_TEXT_MAX (2 * TG_URI_MAX + 128)
 
 typedef struct {
     tg_pending_call_t pending; /* first member */

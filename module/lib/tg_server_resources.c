@@ -21,6 +21,9 @@ tg_runtime_declare_capabilities(tg_runtime_t *runtime)
             info->has_resources = 1;
             info->has_subscribe = 1;
             break;
+        case TG_ENTRY_COMPLETION:
+            info->has_completions = 1;
+            break;
         default:
             break;
         }
@@ -113,6 +116,52 @@ int
 toolgate_remove_template(toolgate_server_t *server, const char *uri_template)
 {
     return tg_server_remove_tool(server, TG_ENTRY_TEMPLATE, uri_template);
+}
+
+static int
+tg_server_add_completion(toolgate_server_t *server,
+                         tg_catalog_entry_type_t kind, const char *name,
+                         const char *argument, toolgate_call_pt called,
+                         void *data)
+{
+    tg_server_tool_t *parent;
+    tg_tool_t *tool;
+    int rc;
+
+    if (name == NULL || argument == NULL || called == NULL) {
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "a completion needs a name, an argument and a "
+                                "function");
+    }
+
+    tg_lib_lock();
+    parent = tg_server_tools_find(&server->tools, kind, name);
+    rc = parent != NULL
+             ? tg_tool_new_completion(parent->tool, argument, called, data,
+                                      &tool)
+             : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "unknown %s \"%s\"",
+                                tg_entry_type_name(kind), name);
+    tg_lib_unlock();
+
+    return rc == 0 ? tg_server_insert_tool(server, tool) : rc;
+}
+
+int
+toolgate_complete_prompt(toolgate_server_t *server, const char *name,
+                         const char *argument, toolgate_call_pt called,
+                         void *data)
+{
+    return tg_server_add_completion(server, TG_ENTRY_PROMPT, name, argument,
+                                    called, data);
+}
+
+int
+toolgate_complete_template(toolgate_server_t *server, const char *uri_template,
+                           const char *argument, toolgate_call_pt called,
+                           void *data)
+{
+    return tg_server_add_completion(server, TG_ENTRY_TEMPLATE, uri_template,
+                                    argument, called, data);
 }
 
 static void

@@ -113,6 +113,20 @@ tg_server_add_tool(toolgate_server_t *server, tg_tool_t *tool)
 }
 
 int
+tg_server_insert_tool(toolgate_server_t *server, tg_tool_t *tool)
+{
+    int rc;
+
+    tg_lib_lock();
+    rc = tg_server_check_process(server);
+    rc = rc == 0 ? tg_server_add_tool(server, tool) : rc;
+    tg_lib_unlock();
+    tg_tool_unref(tool);
+
+    return rc;
+}
+
+int
 tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
                       const char *name, const char *const *texts,
                       toolgate_call_pt handler, void *data)
@@ -128,17 +142,7 @@ tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
 
     rc = tg_tool_new(kind, name, texts, handler, data, &tool);
 
-    if (rc != 0) {
-        return rc;
-    }
-
-    tg_lib_lock();
-    rc = tg_server_check_process(server);
-    rc = rc == 0 ? tg_server_add_tool(server, tool) : rc;
-    tg_lib_unlock();
-    tg_tool_unref(tool);
-
-    return rc;
+    return rc == 0 ? tg_server_insert_tool(server, tool) : rc;
 }
 
 int
@@ -235,6 +239,28 @@ toolgate_set_method(toolgate_server_t *server, const char *name,
                                      value);
 }
 
+/*
+ * Removes a tool that the catalog does not have any more, and its completions,
+ * which the catalog loses with its next change. Requires tg_lib_lock().
+ */
+static void
+tg_server_forget_tool(toolgate_server_t *server, tg_server_tool_t *server_tool)
+{
+    tg_tool_t *tool;
+    size_t i;
+
+    tool = tg_tool_ref(server_tool->tool);
+    tg_server_tools_remove(&server->tools, server_tool);
+
+    for (i = server->tools.n; i-- != 0;) {
+        if (tg_tool_is_completion_of(server->tools.list[i].tool, tool)) {
+            tg_server_tools_remove(&server->tools, &server->tools.list[i]);
+        }
+    }
+
+    tg_tool_unref(tool);
+}
+
 int
 tg_server_remove_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
                       const char *name)
@@ -255,7 +281,7 @@ tg_server_remove_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
         rc = tg_server_publish_tools(server);
 
         if (rc == 0) {
-            tg_server_tools_remove(&server->tools, server_tool);
+            tg_server_forget_tool(server, server_tool);
         } else {
             server_tool->is_hidden = 0;
         }

@@ -286,8 +286,9 @@ tg_tool_parse_options(tg_tool_t *tool)
     tool->entry.name = tg_str_from_cstr(tool->name);
     is_warning = 0;
 
-    /* The parser of a template checks it. */
+    /* A template is checked by its parser, a completion by its prompt. */
     mistake = tool->entry.kind != TG_ENTRY_TEMPLATE
+                      && tool->entry.kind != TG_ENTRY_COMPLETION
                   ? tg_catalog_check_name(tool->entry.kind, tool->entry.name,
                                           &is_warning)
                   : NULL;

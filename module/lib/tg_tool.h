@@ -89,6 +89,14 @@ int tg_tool_new(tg_catalog_entry_type_t kind, const char *name,
 int tg_tool_new_with_option(const tg_tool_t *from, const char *option,
                             const char *value, tg_tool_t **tool);
 
+/* Creates the completion of an argument of a prompt or template. */
+int tg_tool_new_completion(const tg_tool_t *parent, const char *argument,
+                           toolgate_call_pt handler, void *data,
+                           tg_tool_t **tool);
+
+/* Checks whether a tool is a completion of this prompt or template. */
+int tg_tool_is_completion_of(const tg_tool_t *tool, const tg_tool_t *parent);
+
 tg_tool_t *tg_tool_ref(tg_tool_t *tool);
 void tg_tool_unref(tg_tool_t *tool);
 

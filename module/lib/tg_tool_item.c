@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* Largest key of a completion in bytes; a template has up to TG_URI_MAX. */
+#define TG_TOOL_KEY_MAX (2 * TG_URI_MAX)
+
 /* --- arguments --- */
 
 static int
@@ -267,4 +270,63 @@ tg_tool_parse_item(tg_tool_t *tool)
     return rc == 0 && tg_buf_has_failed(&tool->schema)
                ? tg_lib_set_nomem_error()
                : rc;
+}
+
+/* --- completions --- */
+
+int
+tg_tool_new_completion(const tg_tool_t *parent, const char *argument,
+                       toolgate_call_pt handler, void *data, tg_tool_t **tool)
+{
+    const char *texts[TG_TOOL_OPTION_COUNT] = {
+        [TG_TOOL_OPTION_NAME] = argument,
+    };
+    tg_str_t properties, value;
+    tg_buf_t key;
+    int rc;
+
+    if (!tg_json_has_member(parent->entry.input_schema, TG_STR("properties"),
+                            TG_JSON_OBJECT, &properties)
+        || tg_json_get_member(properties, tg_str_from_cstr(argument), &value)
+               != TG_OK)
+    {
+        return tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "%s \"%s\" has no argument \"%s\"",
+                                tg_entry_type_name(parent->entry.kind),
+                                parent->name, argument);
+    }
+
+    tg_buf_init(&key, tg_alloc_libc());
+    tg_completion_write_key(&key, parent->entry.kind, parent->entry.name,
+                            tg_str_from_cstr(argument));
+    tg_buf_append_char(&key, '\0');
+    rc = key.len > TG_TOOL_KEY_MAX
+             ? tg_lib_set_error(TOOLGATE_ERR_ARGUMENT,
+                                "the name of an argument must be shorter")
+         : tg_buf_has_failed(&key) ? tg_lib_set_nomem_error()
+                                   : tg_tool_new(TG_ENTRY_COMPLETION, key.data,
+                                                 texts, handler, data, tool);
+    tg_buf_deinit(&key);
+
+    return rc;
+}
+
+int
+tg_tool_is_completion_of(const tg_tool_t *tool, const tg_tool_t *parent)
+{
+    char room[TG_TOOL_KEY_MAX];
+    tg_buf_t key;
+
+    if (tool->entry.kind != TG_ENTRY_COMPLETION
+        || tool->entry.name.len > sizeof(room))
+    {
+        return 0;
+    }
+
+    key = tg_buf_make_fixed(room, sizeof(room));
+    tg_completion_write_key(&key, parent->entry.kind, parent->entry.name,
+                            tg_str_from_cstr(tool->texts[TG_TOOL_OPTION_NAME]));
+
+    return !tg_buf_has_failed(&key)
+           && tg_str_eq(tg_buf_view(&key), tool->entry.name);
 }

@@ -535,6 +535,18 @@ def resources() -> None:
     async def numbers() -> list[int]:
         return [1, 2]
 
+    @server.complete("review", "commit")
+    def commits(focus: str) -> list[str]:
+        return ["HEAD", "HEAD~1", "main", f"of {focus}"]
+
+    @server.complete("log:///{line}", "line")
+    async def known_lines() -> list[str]:
+        return [str(line) for line in range(len(log))]
+
+    raises(ValueError, 'has no argument "x"',
+           lambda: server.complete("review", "x")(known_lines),
+           "a completion of an unknown argument")
+
     def number(count: int) -> str:
         return str(count)
 
@@ -603,6 +615,14 @@ def resources() -> None:
             except IPCToolExecutionError as error:
                 same((error.result["code"], error.result["data"]),
                      (-32002, {"uri": uri}), f"{uri} is unknown")
+
+        ref = {"type": "ref/prompt", "name": "review"}
+        same(client.complete(ref, "commit", "h"), ["HEAD", "HEAD~1"],
+             "values for an argument")
+        same(client.complete(ref, "commit", "of", {"focus": "a", "x": "b"}),
+             ["of a"], "by another argument")
+        same(client.complete({"type": "ref/resource", "uri": "log:///{line}"},
+                             "line"), ["0"], "values for a variable")
 
         client.subscribe("log:all")
         server.updated("log:bytes")

@@ -51,6 +51,11 @@ void host_do(char *line);
 
 void host_item_do(char *line);
 
+/* --- host_offers.c --- */
+
+/* Adds the prompts, resources and templates of the transcripts. */
+int host_offer_all(void);
+
 /* --- host_client.c --- */
 
 void host_client_do(char *line);

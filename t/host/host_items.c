@@ -80,7 +80,7 @@ host_item_find(const char *word)
 
 /*
  * Runs "add-KIND CALL NAME [MIME|ARGUMENTS]", "set-KIND NAME OPTION [VALUE]",
- * "remove-KIND NAME" or "updated URI".
+ * "remove-KIND NAME", "complete-KIND NAME ARGUMENT", "updated URI" or "offers".
  */
 void
 host_item_do(char *line)
@@ -119,6 +119,14 @@ host_item_do(char *line)
         host_done(toolgate_remove_resource(host_server, first));
     } else if (strcmp(word, "remove-template") == 0) {
         host_done(toolgate_remove_template(host_server, first));
+    } else if (strcmp(word, "complete-prompt") == 0) {
+        host_done(toolgate_complete_prompt(
+            host_server, first, strtok(NULL, " "), host_item_arguments, NULL));
+    } else if (strcmp(word, "complete-template") == 0) {
+        host_done(toolgate_complete_template(
+            host_server, first, strtok(NULL, " "), host_item_arguments, NULL));
+    } else if (strcmp(word, "offers") == 0) {
+        host_done(host_offer_all());
     } else if (strcmp(word, "updated") == 0) {
         host_done(toolgate_updated(host_server, first));
     } else {

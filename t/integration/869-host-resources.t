@@ -249,6 +249,45 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $modern->notification('notifications/resources/updated')
         ->{params}{uri}, 'x:text', 'a modern subscription';
 
+    # --- completion ---
+    my $complete = sub {
+        my ($ref, $name, $value, %known) = @_;
+        return ask($client, 'completion/complete', ref => $ref,
+            argument => { name => $name, value => $value },
+            context  => { arguments => \%known });
+    };
+    my $review = { type => 'ref/prompt', name => 'review' };
+    is $complete->($review, 'focus', '')->{code}, -32601,
+        'completion is not declared without need';
+    $host->do("item complete-$_")
+        for 'prompt review focus', 'template note:///{+path} path';
+    ok $declared->($host->connect_to)->{completions}, 'it is declared';
+    my $values = sub { $complete->(@_)->{completion}{values} };
+    is_deeply $values->($review, 'focus', '{"c', commit => '1'),
+        ['{"commit":"1"}'], 'a call gets the known arguments';
+    is_deeply $values->($review, 'focus', 'x'), [], 'nothing matches';
+    is_deeply $values->(
+        { type => 'ref/resource', uri => 'note:///{+path}' }, 'path', ''),
+        ['{}'], 'of a template';
+    for my $case (
+        [ 'prompt nosuch focus', qr/unknown prompt "nosuch"/ ],
+        [ 'prompt review nosuch',
+            qr/prompt "review" has no argument "nosuch"/ ],
+        [ 'prompt review focus', qr/there is already a completion/ ])
+    {
+        my ($command, $why) = @$case;
+        like $host->fails("item complete-$command"), qr/^ValueError .*$why/,
+            "complete-$command: why";
+    }
+    $host->do('item remove-prompt review');
+    $host->do(
+        'item add-prompt arguments review [{"name":"commit","required":true},'
+        . '{"name":"focus"}]');
+    is_deeply $values->($review, 'focus', ''), [],
+        'it ends with its prompt';
+    $host->do('item complete-prompt review focus');
+    is_deeply $values->($review, 'focus', ''), ['{}'], 'and may be added again';
+
     # --- removal ---
     $host->do("item remove-$_")
         for 'prompt hello', 'resource x:text', 'template gone:///{id}';

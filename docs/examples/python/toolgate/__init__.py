@@ -34,12 +34,13 @@ It needs only Python's standard library and libtoolgate.so.  docs/library.md of
 Toolgate describes the library.
 """
 
+from ._entry import Call
 from ._library import version
 from .client import Client
 from .errors import (BridgeStartupError, IPCConnectionError, IPCError,
                      IPCMessageSizeError, IPCToolExecutionError,
                      NotFoundError, RPCError, ToolError)
-from .server import Call, Link, Server
+from .server import Link, Server
 
 __all__ = [
     "BridgeStartupError", "Call", "Client", "IPCConnectionError", "IPCError",

@@ -15,7 +15,7 @@ import weakref
 from typing import Any, Callable, Coroutine, TypeVar, overload
 
 from . import _library as lib
-from ._schema import schema_of_arguments
+from ._entry import Call, Entry
 from ._threads import Loop, Pool, Tasks
 from .errors import NotFoundError, RPCError, ToolError
 
@@ -25,74 +25,8 @@ _log = logging.getLogger("toolgate")
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
-class Call:
-    """One call of a tool, passed to the parameter of this type."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        # Set when the caller has cancelled the call.
-        self.cancelled = threading.Event()
-        # The loop and task of a coroutine.
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    def _cancel(self) -> None:
-        if self._task:
-            self._task.cancel()
-
-    def progress(self, progress: int, total: int = 0,
-                 message: str | None = None) -> bool:
-        """Reports progress; returns False if the call was cancelled."""
-        return lib.do("progress", self.number, progress, total,
-                      lib.text_of(message))
-
-
-class _Entry:
-    """A function; kind is "tool", "method", "prompt" or "resource"."""
-
-    def __init__(self, function: Callable[..., Any], kind: str) -> None:
-        self.function = function
-        self.kind = kind
-        self.schema, self.call_name = schema_of_arguments(function, Call)
-
-    def arguments(self) -> list[dict[str, Any]]:
-        """Returns the arguments of a prompt, in MCP's form."""
-        for name, schema in self.schema["properties"].items():
-            if schema.get("type", "string") != "string":
-                raise ValueError(f'"{name}" of {self.function.__name__}() must '
-                                 "be a str, as arguments of prompts are texts")
-        required = self.schema["required"]
-        return [{"name": name, "required": name in required}
-                for name in self.schema["properties"]]
-
-    def text(self, result: Any) -> bytes | None:
-        """Returns what the library gets for the function's result."""
-        if self.kind == "prompt":
-            return lib.json_of(_messages(result))
-        if self.kind == "resource" and isinstance(result, bytes):
-            return result
-        if self.kind != "method" and isinstance(result, str):
-            return lib.text_of(result)
-        return lib.json_of(result)
-
-    def run(self, call: Call, arguments: Any) -> Any:
-        if self.call_name:
-            arguments[self.call_name] = call
-        return self.function(**arguments)
-
-
 def _kind_of(uri: str) -> str:
     return "template" if "{" in uri else "resource"
-
-
-def _messages(result: Any) -> dict[str, Any]:
-    """Returns a prompt's result, of a text, of messages or of MCP's form."""
-    if isinstance(result, dict):
-        return result
-    messages = [("user", result)] if isinstance(result, str) else result
-    return {"messages": [
-        {"role": one[0], "content": {"type": "text", "text": one[1]}}
-        if isinstance(one, tuple) else one for one in messages]}
 
 
 class Server:
@@ -117,7 +51,7 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: Tasks = set()
         self._fd = -1  # descriptor that asyncio's loop watches
-        self._entries: dict[int, _Entry] = {}
+        self._entries: dict[int, Entry] = {}
         self._numbers = itertools.count(1)
         self._names: dict[str, None] = {}
         self._calls: dict[int, Call] = {}
@@ -170,7 +104,7 @@ class Server:
 
     def add_tool(self, name: str, function: Callable[..., Any],
                  **options: Any) -> None:
-        entry = _Entry(function, "tool")
+        entry = Entry(function, "tool")
         schema = options.pop("input_schema", entry.schema)
         text = (inspect.getdoc(function) or "").split("\n\n")[0]
         self._do("add_tool", name.encode(),
@@ -186,7 +120,7 @@ class Server:
 
     def add_method(self, name: str, function: Callable[..., Any]) -> None:
         """Adds a function as a JSON-RPC method with params by name."""
-        entry = _Entry(function, "method")
+        entry = Entry(function, "method")
         self._do("add_method", name.encode(), self._called, self._keep(entry))
         try:
             self._do("set_method", name.encode(), b"input_schema",
@@ -219,7 +153,7 @@ class Server:
 
     def add_prompt(self, name: str, function: Callable[..., Any],
                    **options: Any) -> None:
-        entry = _Entry(function, "prompt")
+        entry = Entry(function, "prompt")
         arguments = options.pop("arguments", None) or entry.arguments()
         text = (inspect.getdoc(function) or "").split("\n\n")[0]
         self._do("add_prompt", name.encode(),
@@ -249,7 +183,7 @@ class Server:
 
     def add_resource(self, uri: str, function: Callable[..., Any],
                      **options: Any) -> None:
-        entry = _Entry(function, "resource")
+        entry = Entry(function, "resource")
         kind = _kind_of(uri)
         text = (inspect.getdoc(function) or "").split("\n\n")[0]
         options.setdefault("description", text or None)
@@ -264,6 +198,24 @@ class Server:
 
     def remove_resource(self, uri: str) -> None:
         self._do("remove_" + _kind_of(uri), lib.text_of(uri))
+
+    def complete(self, name: str,
+                 argument: str) -> Callable[[Function], Function]:
+        """Makes a function suggest the values of an argument of a prompt, or
+        of a template, whose text is the name.
+
+        Its parameters are those arguments that it needs, empty if unknown.  It
+        returns a list of texts, from which clients get those that match.
+        """
+        kind = "template" if "{" in name else "prompt"
+
+        def add(function: Function) -> Function:
+            self._do("complete_" + kind, lib.text_of(name),
+                     lib.text_of(argument), self._called,
+                     self._keep(Entry(function, "completion")))
+            return function
+
+        return add
 
     def updated(self, uri: str) -> None:
         """Notifies the clients that are subscribed to a resource."""
@@ -282,7 +234,7 @@ class Server:
             self._do("remove_" + kind, lib.text_of(name))
             raise
 
-    def _keep(self, entry: _Entry) -> int:
+    def _keep(self, entry: Entry) -> int:
         # Two threads that add at the same time get different numbers.
         number = next(self._numbers)
         self._entries[number] = entry
@@ -461,7 +413,7 @@ class Server:
             self._own = self._own or Loop()
             return self._own.asyncio, self._own.tasks
 
-    def _begin(self, entry: _Entry, call: Call,
+    def _begin(self, entry: Entry, call: Call,
                result: Coroutine[Any, Any, Any]) -> None:
         """Runs a coroutine in its loop; may be called in any thread."""
         loop, tasks = self._loop_of_call()
@@ -490,7 +442,7 @@ class Server:
     def _on_report(self, code: int, message: bytes, data: int) -> None:
         _log.warning("%s", message.decode(errors="replace"))
 
-    def _work(self, entry: _Entry, call: Call, arguments: bytes) -> None:
+    def _work(self, entry: Entry, call: Call, arguments: bytes) -> None:
         try:
             if not call.cancelled.is_set():
                 result = entry.run(call, json.loads(arguments))
@@ -503,10 +455,10 @@ class Server:
         self._calls.pop(call.number, None)
 
     @staticmethod
-    async def _result(entry: _Entry, call: Call, arguments: bytes) -> Any:
+    async def _result(entry: Entry, call: Call, arguments: bytes) -> Any:
         return await entry.run(call, json.loads(arguments))
 
-    async def _await(self, entry: _Entry, call: Call,
+    async def _await(self, entry: Entry, call: Call,
                      result: Coroutine[Any, Any, Any]) -> None:
         try:
             self._answer(call, entry, await result)
@@ -516,12 +468,12 @@ class Server:
                 raise
 
     @staticmethod
-    def _answer(call: Call, entry: _Entry, result: Any) -> None:
+    def _answer(call: Call, entry: Entry, result: Any) -> None:
         text = entry.text(result)
         lib.do("reply", call.number, text, len(text or b""))
 
     @staticmethod
-    def _fail(call: Call, entry: _Entry, error: BaseException) -> None:
+    def _fail(call: Call, entry: Entry, error: BaseException) -> None:
         kind = getattr(error, "type", None)
         if not isinstance(kind, str):
             kind = type(error).__name__
