@@ -1,7 +1,4 @@
-/*
- * A host for jobs in a test: a peer whose requests and results the test
- * handles, and a loop that waits for conditions.
- */
+/* A host for jobs in a test: a peer, and a loop that waits for conditions. */
 #ifndef RUNNER_HOST_H
 #define RUNNER_HOST_H
 
@@ -25,7 +22,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 16
+#define HOST_METHODS 17
 
 typedef struct {
     uv_loop_t loop;
@@ -151,6 +148,7 @@ static const struct {
     { "http", &tg_http_job_type, &host.http, NULL },
     { "file", &tg_file_job_type, &host.files, NULL },
     { "files", &tg_file_list_job_type, &host.files, NULL },
+    { "messages", &tg_messages_job_type, &host.files, NULL },
     { "file_watch", &tg_file_watch_job_type, &host.files, NULL },
     { "files_watch", &tg_file_list_watch_job_type, &host.files, NULL },
 };
