@@ -71,7 +71,7 @@ static const host_offer_t host_offers[] = {
       "{\"role\":\"assistant\",\"content\":"
       "{\"type\":\"text\",\"text\":\"Hello, you.\"}}]}",
       NULL },
-    { "prompt", "greet", "A greeting", "Greets somebody.",
+    { "prompt", "greet", "Greeting", "Greets somebody.",
       "[{\"name\":\"name\",\"description\":\"Who it is.\",\"required\":true},"
       "{\"name\":\"tone\",\"required\":false}]",
       NULL, host_offer_format, "Hello, {name}.", NULL },
