@@ -23,6 +23,7 @@ resource note:///todo$n {
 resource_template "day:///{day}" {
     name        day;
     description "The note of a day.";
+    complete    day monday tuesday;
     return      "The note of \$tool_arg_day.";
 }
 END
@@ -59,6 +60,10 @@ for my $n (1, 2) {
         "resource $n reaches the model";
 
     $claude->rest;
+    $claude->type('@tg:day:///');
+    ok $claude->sees(qr/monday.*tuesday/s),
+        "values of the template's variable are suggested ($n)";
+    $claude->press('C-u');
     $claude->will_call("Fetch $n", 'ReadMcpResourceTool',
         { server => 'tg', uri => "day:///mon$n" });
     $claude->submit("Fetch $n, please.");
