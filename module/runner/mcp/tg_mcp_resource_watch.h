@@ -15,7 +15,7 @@
 #include "runner/mcp/tg_mcp_server.h"
 
 /* Maximum number of subscriptions of a connection, of all workers. */
-#define TG_MCP_RESOURCE_WATCHES_MAX 4096
+#define TG_MCP_RESOURCE_WATCHES_MAX 1024
 
 /* Handles `mcp_subscribe`; repeating it has no effect. */
 void tg_mcp_servers_watch_resource(tg_mcp_servers_t *servers, tg_peer_t *peer,
