@@ -387,6 +387,9 @@ int tg_peer_is_pre_request_listener(const tg_peer_t *peer);
  */
 void tg_peer_notify_list_changed(tg_peer_t *peer, tg_catalog_entry_type_t kind);
 
+/* Checks whether the client is notified of other resources. */
+int tg_peer_listens_to_resources(const tg_peer_t *peer);
+
 /* Sends list_changed for each kind with its bit `1 << kind` in changes. */
 void tg_peer_notify_list_changes(tg_peer_t *peer, unsigned changes);
 

@@ -199,6 +199,24 @@ tg_peer_notify_list_changed(tg_peer_t *peer, tg_catalog_entry_type_t kind)
     }
 }
 
+int
+tg_peer_listens_to_resources(const tg_peer_t *peer)
+{
+    const tg_subscription_t *sub;
+
+    if (!(tg_peer_get_filter(peer) & TG_FILTER_RESOURCES)) {
+        return 0;
+    }
+
+    sub = peer->priv->subscriptions;
+
+    while (sub != NULL && !(sub->filter & TG_FILTER_RESOURCES)) {
+        sub = sub->next;
+    }
+
+    return peer->is_legacy || sub != NULL;
+}
+
 void
 tg_peer_notify_list_changes(tg_peer_t *peer, unsigned changes)
 {

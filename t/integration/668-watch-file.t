@@ -59,6 +59,8 @@ ok updates('a.txt', 'z', @a), 'a change after the runner was killed';
 for my $client (@clients) {
     $client->rpc('resources/unsubscribe', { uri => $_ }) for @uris;
 }
+# Clients that are connected listen to changes of the list of files.
+$_->close for @clients;
 wait_for { !$fds->() } 'the runner to watch nothing';
 
 for my $mistake (

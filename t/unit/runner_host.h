@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096

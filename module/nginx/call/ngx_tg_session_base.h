@@ -44,9 +44,10 @@ struct ngx_tg_session_base_s {
     uint64_t steps;
     /* token of the session; empty: not created yet */
     char key[NGX_TG_TOKEN_LEN + 1];
-    unsigned has_client:1; /* `client` was read from the kernel */
-    unsigned is_gone:1;    /* the client no longer reads responses */
-    unsigned is_broken:1;  /* close the session at once */
+    unsigned has_client:1;        /* `client` was read from the kernel */
+    unsigned is_gone:1;           /* the client no longer reads responses */
+    unsigned is_broken:1;         /* close the session at once */
+    unsigned has_new_resources:1; /* notify the client of them */
     /* limit of log lines about the client's input */
     tg_throttle_t throttle;
 };
@@ -57,6 +58,15 @@ ngx_tg_session_base_wake(ngx_tg_session_base_t *base)
 {
     ngx_post_event(base->connection->write, &ngx_posted_events);
 }
+
+/* --- sessions of a server, in session/ngx_tg_session.c --- */
+
+/*
+ * Checks whether a session of this worker listens to lists of resources, and
+ * notifies all that do if is_new is set.
+ */
+ngx_uint_t ngx_tg_server_find_listeners(const ngx_tg_srv_conf_t *scf,
+                                        ngx_uint_t is_new);
 
 /* --- callbacks of tg_peer_ops_t; host is the ngx_tg_session_base_t --- */
 

@@ -37,4 +37,16 @@ ngx_uint_t ngx_tg_file_is_argument(const ngx_tg_tool_t *block, tg_str_t name);
 /* Appends `root` and `dot_files` of a block with `file` and `root`. */
 void ngx_tg_file_append_root(const ngx_tg_tool_t *block, tg_buf_t *params);
 
+/* Appends the folders of `resource_files` that a session may see; NULL: all. */
+void ngx_tg_resource_files_append_folders(ngx_tg_session_base_t *base,
+                                          const tg_catalog_t *catalog,
+                                          tg_buf_t *json);
+
+/* --- ngx_tg_resource_watch.c --- */
+
+ngx_int_t ngx_tg_resource_watch_init_process(ngx_cycle_t *cycle);
+
+/* Begins or ends to watch a server's folders, if somebody listens or not. */
+void ngx_tg_resource_watch_update(const ngx_tg_srv_conf_t *scf);
+
 #endif

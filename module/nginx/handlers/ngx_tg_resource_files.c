@@ -375,7 +375,10 @@ ngx_tg_resource_files_start(ngx_tg_call_t *call, tg_request_t *request)
 
 static const ngx_tg_handler_t ngx_tg_resource_list_handler;
 
-/* Adds the folder of a tool if it is one, and the session may see it. */
+/*
+ * Adds the folder of an entry if it is one, and the session may see it; NULL:
+ * any session.
+ */
 static void
 ngx_tg_resource_list_append_folder(ngx_tg_session_base_t *base,
                                    const tg_catalog_entry_t *entry,
@@ -387,7 +390,7 @@ ngx_tg_resource_list_append_folder(ngx_tg_session_base_t *base,
     tool = entry->host;
 
     if (tool->handler != &ngx_tg_resource_files_handler
-        || !ngx_tg_session_base_can_see(base, entry))
+        || (base != NULL && !ngx_tg_session_base_can_see(base, entry)))
     {
         return;
     }
@@ -401,27 +404,35 @@ ngx_tg_resource_list_append_folder(ngx_tg_session_base_t *base,
     tg_buf_append_char(json, '}');
 }
 
+void
+ngx_tg_resource_files_append_folders(ngx_tg_session_base_t *base,
+                                     const tg_catalog_t *catalog,
+                                     tg_buf_t *json)
+{
+    size_t i;
+
+    tg_json_begin_member(json, "folders");
+    tg_buf_append_char(json, '[');
+
+    for (i = 0; i < tg_catalog_size(catalog); i++) {
+        ngx_tg_resource_list_append_folder(base,
+                                           tg_catalog_get_entry(catalog, i),
+                                           json);
+    }
+
+    tg_buf_append_char(json, ']');
+}
+
 static void
 ngx_tg_resource_list_start(ngx_tg_call_t *call, tg_request_t *request)
 {
-    tg_catalog_t *catalog;
     tg_buf_t params;
-    size_t i;
 
-    catalog = call->base->peer.catalog;
     tg_buf_init(&params, tg_alloc_libc());
     ngx_tg_call_begin_params(call, &params);
     tg_json_add_uint(&params, "max_output", NGX_TG_RESOURCE_FILES_PAGE);
-    tg_json_begin_member(&params, "folders");
-    tg_buf_append_char(&params, '[');
-
-    for (i = 0; i < tg_catalog_size(catalog); i++) {
-        ngx_tg_resource_list_append_folder(call->base,
-                                           tg_catalog_get_entry(catalog, i),
-                                           &params);
-    }
-
-    tg_buf_append_char(&params, ']');
+    ngx_tg_resource_files_append_folders(call->base, call->base->peer.catalog,
+                                         &params);
 
     if (request->reply.subject.len != 0
         && request->reply.subject.data[0] == TG_CURSOR_OF_MORE)
@@ -461,6 +472,7 @@ ngx_tg_resource_list_serve(ngx_tg_session_base_t *base, tg_peer_t *peer,
         return NGX_DECLINED;
     }
 
+    ngx_tg_resource_watch_update(base->conf);
     request->name = request->entry->name;
     request->arguments = TG_STR("{}");
     ngx_tg_call_start(base, peer, request);
@@ -522,8 +534,9 @@ static ngx_command_t ngx_tg_resource_files_commands[] = {
     ngx_null_command
 };
 
-ngx_module_t ngx_tg_resource_files_module = NGX_TG_HANDLER_MODULE(
-    ngx_tg_resource_files_commands);
+ngx_module_t ngx_tg_resource_files_module = NGX_TG_MODULE(
+    ngx_tg_handler_module_ctx, ngx_tg_resource_files_commands,
+    .init_process = ngx_tg_resource_watch_init_process);
 
 const ngx_tg_handler_t ngx_tg_resource_files_handler = {
     .name = ngx_string("resource_files"),

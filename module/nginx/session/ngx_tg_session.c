@@ -349,6 +349,34 @@ ngx_tg_server_unpark_sessions(ngx_tg_srv_conf_t *scf)
     }
 }
 
+ngx_uint_t
+ngx_tg_server_find_listeners(const ngx_tg_srv_conf_t *scf, ngx_uint_t is_new)
+{
+    ngx_tg_session_base_t *base;
+    ngx_uint_t n;
+    ngx_queue_t *q;
+
+    n = 0;
+
+    for (q = ngx_queue_head(&ngx_tg_sessions);
+         (n == 0 || is_new) && q != ngx_queue_sentinel(&ngx_tg_sessions);
+         q = ngx_queue_next(q))
+    {
+        base = &ngx_tg_session_of(q, all)->base;
+
+        if (base->conf == scf && tg_peer_listens_to_resources(&base->peer)) {
+            n++;
+
+            if (is_new) {
+                base->has_new_resources = 1;
+                ngx_tg_session_base_wake(base);
+            }
+        }
+    }
+
+    return n != 0;
+}
+
 /* --- events --- */
 
 static void
@@ -465,6 +493,11 @@ ngx_tg_session_work(ngx_tg_session_t *session)
     /* The catalog comes first: it may answer parked requests. */
     ngx_tg_session_update_catalog(session);
     ngx_tg_session_serve_parked(session, is_leaving);
+
+    if (session->base.has_new_resources) {
+        session->base.has_new_resources = 0;
+        tg_peer_notify_list_changed(&session->base.peer, TG_ENTRY_RESOURCE);
+    }
 
     if (is_leaving) {
         rc = ngx_tg_handoff_ops->hand_off(session);
