@@ -49,7 +49,7 @@ struct ngx_tg_call_private_s {
     ngx_uint_t log_level;
     ngx_tg_counters_t *counters;
     ngx_tg_captured_job_t *captured; /* NULL: the job is started */
-    uint64_t number; /* number for `toolgate.status`; 0: none */
+    uint64_t number;                 /* number for `toolgate.status`; 0: none */
     /* handle from ngx_tg_running_call_add(), or 0 */
     ngx_uint_t running;
     /* the peer has already answered the call with a refusal */

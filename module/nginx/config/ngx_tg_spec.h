@@ -21,8 +21,7 @@ void ngx_tg_spec_add_commands(ngx_command_t *commands,
                               ngx_tg_spec_set_pt set);
 
 /* Appends directives to those of a module, like ngx_tg_spec_add_commands(). */
-void ngx_tg_commands_append(ngx_command_t *commands,
-                            const ngx_command_t *more);
+void ngx_tg_commands_append(ngx_command_t *commands, const ngx_command_t *more);
 
 /* Parses a directive; cmd->post is its tg_json_field_t. */
 char *ngx_tg_spec_set(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
