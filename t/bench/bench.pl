@@ -19,7 +19,7 @@ require Toolgate::Test;
 
 $| = 1;
 my @all = qw(speed data library host log bridge agents idle exec tasks pass
-    tools workers reload hostile floods);
+    tools resources workers reload hostile floods);
 my $is_written = @ARGV && $ARGV[0] eq '--write' && shift @ARGV;
 my @rows = @ARGV ? @ARGV : grep { -e row($_) } @all;
 

@@ -4,6 +4,9 @@
 
 /* All tools of the bench have names of four letters: the head stays fixed. */
 #define BENCH_TOOL "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\""
+/* The arguments make the request as long as that of a call; MCP ignores them */
+#define BENCH_READ                                                             \
+    "\"params\":{\"uri\":\"note:///echo\",\"arguments\":{\"text\":\""
 #define BENCH_RESULT "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""
 #define BENCH_RESULT_END "\"}],\"isError\":false}}"
 
@@ -11,6 +14,15 @@ static const bench_wire_t bench_wires[] = {
     { "jsonrpc", 0, 1, "{\"jsonrpc\":\"2.0\",\"id\":",
       ",\"method\":\"tools/call\"," BENCH_TOOL, "\"}}}\n",
       "{\"jsonrpc\":\"2.0\",\"id\":", "," BENCH_RESULT, BENCH_RESULT_END "\n" },
+    { "read", 0, 1, "{\"jsonrpc\":\"2.0\",\"id\":",
+      ",\"method\":\"resources/read\"," BENCH_READ, "\"}}}\n",
+      "{\"jsonrpc\":\"2.0\",\"id\":",
+      ",\"result\":{\"contents\":[{\"uri\":\"note:///echo\","
+      "\"mimeType\":\"text/plain\",\"text\":\"",
+      "\"}]}}\n" },
+    { "list", 0, 1, "{\"jsonrpc\":\"2.0\",\"id\":",
+      ",\"method\":\"resources/list\"," BENCH_TOOL, "\"}}}\n",
+      "{\"jsonrpc\":\"2.0\",\"id\":", ",\"result\":{\"resources\":[", "]}}\n" },
     { "relay", 0, 1, "{\"kind\":\"mcp_request\",\"id\":",
       ",\"method\":\"tools/call\"," BENCH_TOOL, "\"}}}\n",
       "{\"kind\":\"mcp_response\",\"id\":", "," BENCH_RESULT,
