@@ -374,3 +374,29 @@ HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run_get);
 }
+
+HELP_TEST(kinds, "whole results of prompts and resources")
+{
+    static const char prompt[] = "{\"messages\":[]}";
+    static const char contents[] = "{\"contents\":[]}";
+    static const char input[] = "{\"resultType\":\"input_required\"}";
+    tg_catalog_entry_t entry;
+
+    memset(&entry, 0, sizeof(entry));
+    entry.output = TG_OUTPUT_RESULT;
+    entry.kind = TG_ENTRY_PROMPT;
+    test_is(tg_outcome_parse_output(&entry, TG_STR(prompt)), TG_OUTCOME_RESULT,
+            prompt);
+    test_is(tg_outcome_parse_output(&entry, TG_STR(input)), TG_OUTCOME_RESULT,
+            input);
+    test_fails(tg_outcome_parse_output(&entry, TG_STR(contents)), "messages");
+    test_fails(tg_outcome_parse_output(&entry, TG_STR("[]")), "messages");
+    test_fails(tg_outcome_parse_output(&entry, TG_STR("{")), "JSON");
+    entry.kind = TG_ENTRY_RESOURCE;
+    test_is(tg_outcome_parse_output(&entry, TG_STR(contents)),
+            TG_OUTCOME_RESULT, contents);
+    test_fails(tg_outcome_parse_output(&entry, TG_STR(prompt)), "contents");
+    entry.kind = TG_ENTRY_TEMPLATE;
+    test_fails(tg_outcome_parse_output(&entry, TG_STR("{\"contents\":{}}")),
+               "contents");
+}
