@@ -536,38 +536,6 @@ load_all(void)
     free(conns);
 }
 
-/* Reads the file of a --reply that begins with @. */
-static const char *
-load_reply(const char *reply)
-{
-    char *text;
-    FILE *file;
-    long len;
-
-    if (reply[0] != '@') {
-        return reply;
-    }
-
-    file = fopen(reply + 1, "r");
-
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0
-        || (len = ftell(file)) < 0) {
-        bench_die("%s", reply);
-    }
-
-    text = bench_alloc((size_t) len + 1);
-    rewind(file);
-
-    if (fread(text, 1, (size_t) len, file) != (size_t) len) {
-        bench_die("%s", reply);
-    }
-
-    text[len] = '\0';
-    fclose(file);
-
-    return text;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -584,7 +552,7 @@ main(int argc, char **argv)
             free(answer.text);
         }
 
-        load_option.reply = load_reply(load_option.reply);
+        load_option.reply = bench_read_text(load_option.reply);
         answer = (bench_data_t){ (char *) (uintptr_t) load_option.reply,
                                  strlen(load_option.reply), 0 };
     }

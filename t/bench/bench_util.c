@@ -95,6 +95,37 @@ bench_alloc(size_t size)
     return data;
 }
 
+const char *
+bench_read_text(const char *text)
+{
+    char *contents;
+    FILE *file;
+    long len;
+
+    if (text[0] != '@') {
+        return text;
+    }
+
+    file = fopen(text + 1, "r");
+
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0
+        || (len = ftell(file)) < 0) {
+        bench_die("%s", text);
+    }
+
+    contents = bench_alloc((size_t) len + 1);
+    rewind(file);
+
+    if (fread(contents, 1, (size_t) len, file) != (size_t) len) {
+        bench_die("%s", text);
+    }
+
+    contents[len] = '\0';
+    fclose(file);
+
+    return contents;
+}
+
 long
 bench_number(const char *text)
 {

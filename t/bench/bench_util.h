@@ -28,6 +28,9 @@ void bench_raise_files(void);
 /* Zero bytes of memory. */
 void *bench_alloc(size_t size);
 
+/* Returns text, or if it is @PATH the contents of this file. */
+const char *bench_read_text(const char *text);
+
 /* A whole number that is not negative. */
 long bench_number(const char *text);
 
