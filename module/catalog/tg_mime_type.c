@@ -1,7 +1,6 @@
 #include "catalog/tg_mime_type.h"
 
 /* Longest MIME type in bytes, with its parameters. */
-#define TG_MIME_TYPE_MAX 255
 
 /* Returns the type without parameters and the blanks before them. */
 static tg_str_t

@@ -4,6 +4,9 @@
 
 #include "base/tg_base.h"
 
+/* Maximum length of a MIME type, in bytes. */
+#define TG_MIME_TYPE_MAX 255
+
 /* Checks for `type/subtype`, with parameters such as `; charset=utf-8`. */
 int tg_mime_type_is_valid(tg_str_t type);
 

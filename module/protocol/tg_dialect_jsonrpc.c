@@ -515,8 +515,10 @@ tg_jsonrpc_write_failure(tg_peer_t *peer, const tg_reply_t *reply,
         return TG_MISSING;
     }
 
-    if (outcome->failure == TG_FAILURE_UNKNOWN && !outcome->has_code
-        && tg_reply_is_resource(reply))
+    /* MCP requires data, which a backend may have left out. */
+    if (tg_reply_is_resource(reply) && outcome->data.data == NULL
+        && (outcome->has_code ? outcome->code == TG_RPC_RESOURCE_NOT_FOUND
+                              : outcome->failure == TG_FAILURE_UNKNOWN))
     {
         tg_reply_write_no_resource(peer, reply, outcome);
     } else {

@@ -1,5 +1,6 @@
 /* Dispatch of requests to handlers, and calls in flight. */
 #include "base/tg_list.h"
+#include "catalog/tg_mime_type.h"
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
@@ -276,7 +277,8 @@ tg_peer_serve_entry(tg_peer_t *peer, tg_request_t *request,
     is_proxied = peer->priv->ops->is_proxy && entry == NULL;
 
     if (entry != NULL) {
-        request->reply.mime = entry->mime;
+        request->reply.mime = entry->mime.len <= TG_MIME_TYPE_MAX ? entry->mime
+                                                                  : TG_STR_NONE;
         request->reply.ttl_ms = entry->ttl_ms;
         request->reply.is_public = entry->is_public;
     }

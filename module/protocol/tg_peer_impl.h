@@ -30,6 +30,7 @@ struct tg_resource_subscription_s {
     tg_resource_subscription_t *next;
     tg_subscription_t *sub; /* NULL: of resources/subscribe */
     tg_str_t uri;           /* plain text, owned */
+    uint64_t hash;          /* of the URI */
     uint64_t version;       /* see tg_peer_get_resource_version() */
 };
 
@@ -355,8 +356,12 @@ void tg_mcp_on_complete(tg_peer_t *peer, const tg_message_t *message,
 tg_str_t tg_mcp_read_uri(tg_peer_t *peer, const tg_message_t *message,
                          tg_reply_t *reply, char *room);
 
-/* Answers that there is no resource with the URI in reply->subject. */
-void tg_mcp_respond_no_resource(tg_peer_t *peer, const tg_reply_t *reply);
+/*
+ * Answers that there is no resource with the URI in reply->subject, unless the
+ * host parks the request.
+ */
+void tg_mcp_respond_no_resource(tg_peer_t *peer, const tg_message_t *message,
+                                const tg_reply_t *reply);
 
 /* Returns NULL, or what is wrong with the members that all calls have. */
 const char *tg_mcp_check_call(const tg_message_t *message,

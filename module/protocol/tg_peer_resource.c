@@ -69,14 +69,14 @@ tg_reply_write_no_resource(tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 void
-tg_mcp_respond_no_resource(tg_peer_t *peer, const tg_reply_t *reply)
+tg_mcp_respond_no_resource(tg_peer_t *peer, const tg_message_t *message,
+                           const tg_reply_t *reply)
 {
     tg_request_t request;
 
-    memset(&request, 0, sizeof(request));
+    tg_request_init(&request, message, reply, TG_ENTRY_RESOURCE);
     request.name = reply->subject;
-    request.reply = *reply;
-    tg_peer_respond_unknown(peer, &request);
+    tg_peer_serve_entry(peer, &request, NULL);
 }
 
 void
@@ -282,7 +282,12 @@ tg_mcp_on_complete(tg_peer_t *peer, const tg_message_t *message,
     tg_buf_t key;
 
     tg_buf_init(&key, peer->priv->alloc);
-    why = tg_completion_serve(peer, message, reply, &key);
+    why = tg_mcp_check_call(message, reply);
+
+    if (why == NULL) {
+        why = tg_completion_serve(peer, message, reply, &key);
+    }
+
     tg_buf_deinit(&key);
 
     if (why != NULL) {

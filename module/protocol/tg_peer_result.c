@@ -51,11 +51,14 @@ tg_reply_add_cache_hint(const tg_reply_t *reply, tg_buf_t *out, tg_str_t raw)
 {
     tg_str_t value;
 
-    if (tg_json_get_member(raw, TG_STR("ttlMs"), &value) != TG_OK
-        || tg_json_get_member(raw, TG_STR("cacheScope"), &value) != TG_OK)
-    {
-        tg_buf_append_char(out, ',');
-        tg_reply_write_cache_hint(out, reply->ttl_ms, reply->is_public);
+    if (tg_json_get_member(raw, TG_STR("ttlMs"), &value) != TG_OK) {
+        tg_json_add_int(out, "ttlMs", reply->ttl_ms);
+    }
+
+    if (tg_json_get_member(raw, TG_STR("cacheScope"), &value) != TG_OK) {
+        tg_json_add_string(out, "cacheScope",
+                           reply->is_public ? TG_STR("public")
+                                            : TG_STR("private"));
     }
 }
 

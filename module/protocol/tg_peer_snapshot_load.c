@@ -1,5 +1,6 @@
 /* Loading of a saved peer. */
 #include "base/tg_utf8.h"
+#include "catalog/tg_mime_type.h"
 #include "protocol/tg_peer_snapshot_impl.h"
 
 /* Unread bytes. is_bad is sticky, as the failure of tg_buf_t. */
@@ -397,7 +398,7 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
     *batch = (unsigned) tg_snapshot_read_number(state, 4);
     reply->id = tg_snapshot_read_id(state);
     reply->subject = tg_snapshot_read_body(state);
-    reply->mime = tg_snapshot_read_text(state, TG_NAME_MAX);
+    reply->mime = tg_snapshot_read_text(state, TG_MIME_TYPE_MAX);
     reply->ttl_ms = (int64_t) tg_snapshot_read_number(state, 8);
     restored->call.progress_token = tg_snapshot_read_json(state, 0);
     progress = tg_snapshot_read_str(state);

@@ -52,14 +52,32 @@ tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 
 /* --- resources --- */
 
+static uint64_t
+tg_uri_hash(tg_str_t uri)
+{
+    return tg_hash_fast(TG_HASH_INIT, uri);
+}
+
+/* Compares hashes first: the list may be long and its URIs alike. */
+static int
+tg_resource_subscription_has_uri(const tg_resource_subscription_t *resource,
+                                 tg_str_t uri, uint64_t hash)
+{
+    return resource->hash == hash && tg_str_eq(resource->uri, uri);
+}
+
 static const tg_resource_subscription_t *
 tg_peer_find_resource(const tg_peer_t *peer, tg_str_t uri)
 {
     const tg_resource_subscription_t *resource;
+    uint64_t hash;
 
     resource = peer->priv->resources;
+    hash = tg_uri_hash(uri);
 
-    while (resource != NULL && !tg_str_eq(resource->uri, uri)) {
+    while (resource != NULL
+           && !tg_resource_subscription_has_uri(resource, uri, hash))
+    {
         resource = resource->next;
     }
 
@@ -101,10 +119,15 @@ tg_resource_subscription_find(tg_peer_t *peer, const tg_subscription_t *sub,
                               tg_str_t uri)
 {
     tg_resource_subscription_t **at;
+    uint64_t hash;
 
     at = &peer->priv->resources;
+    hash = tg_uri_hash(uri);
 
-    while (*at != NULL && ((*at)->sub != sub || !tg_str_eq((*at)->uri, uri))) {
+    while (*at != NULL
+           && ((*at)->sub != sub
+               || !tg_resource_subscription_has_uri(*at, uri, hash)))
+    {
         at = &(*at)->next;
     }
 
@@ -136,6 +159,7 @@ tg_resource_subscription_add(tg_peer_t *peer, tg_subscription_t *sub,
     resource->version = tg_peer_get_resource_version(peer, uri);
     memcpy(resource + 1, uri.data, uri.len);
     resource->uri = tg_str((const char *) (resource + 1), uri.len);
+    resource->hash = tg_uri_hash(uri);
     resource->sub = sub;
     resource->next = peer->priv->resources;
     peer->priv->resources = resource;
@@ -194,7 +218,10 @@ tg_peer_foreach_subscribed(const tg_peer_t *peer,
     {
         later = resource->next;
 
-        while (later != NULL && !tg_str_eq(later->uri, resource->uri)) {
+        while (later != NULL
+               && !tg_resource_subscription_has_uri(later, resource->uri,
+                                                    resource->hash))
+        {
             later = later->next;
         }
 
@@ -281,7 +308,10 @@ tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri)
 
 /* --- subscriptions/listen --- */
 
-/* Subscribes to those resources of a raw array that the client may see. */
+/*
+ * Subscribes to those resources of a raw array that the client may see.
+ * TG_LIMIT: too many resources, or too many elements.
+ */
 static int
 tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
                               tg_str_t array)
@@ -289,6 +319,7 @@ tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
     tg_json_cursor_t json;
     tg_str_t element, uri;
     char room[TG_URI_MAX];
+    unsigned n;
     int rc;
 
     if (!peer->priv->info->has_subscribe
@@ -299,7 +330,11 @@ tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
     rc = TG_OK;
     tg_json_iter_init(&json, array);
 
-    while (rc == TG_OK && tg_json_iter_next(&json, &element)) {
+    for (n = 0; rc == TG_OK && tg_json_iter_next(&json, &element); n++) {
+        if (n == TG_RESOURCE_SUBSCRIPTIONS_MAX) {
+            return TG_LIMIT;
+        }
+
         uri = tg_uri_decode(element, room);
 
         if (uri.data != NULL && tg_peer_can_see_uri(peer, uri)) {
@@ -491,7 +526,7 @@ tg_mcp_on_subscribe(tg_peer_t *peer, const tg_message_t *message,
     tg_buf_deinit(&arguments);
 
     if (entry == NULL) {
-        tg_mcp_respond_no_resource(peer, reply);
+        tg_mcp_respond_no_resource(peer, message, reply);
         return;
     }
 
