@@ -71,6 +71,7 @@ struct tg_peer_private_s {
     /* the id of a discarded line may be at the line's end */
     unsigned is_awaiting_id:1;
     unsigned is_response:1; /* the discarded line is not a request */
+    unsigned declared:4;    /* TG_CAPABILITY_…: what the client was told */
     /* the discarded line is a notification if it has no id */
     unsigned is_notification:1;
 };
@@ -299,6 +300,21 @@ void tg_peer_read_hello(tg_peer_t *peer, const tg_message_t *message);
 void tg_peer_read_meta_client_info(tg_peer_t *peer,
                                    const tg_message_t *message);
 
+/* Capabilities that not every server has. */
+enum {
+    TG_CAPABILITY_PROMPTS = 1,
+    TG_CAPABILITY_RESOURCES = 2,
+    TG_CAPABILITY_SUBSCRIBE = 4,
+    TG_CAPABILITY_COMPLETIONS = 8,
+    TG_CAPABILITIES_ALL = 15
+};
+
+/*
+ * Returns the capabilities that the client can rely on (TG_CAPABILITY_…): those
+ * of the server now, and those that the client was told before a reload.
+ */
+unsigned tg_peer_get_capabilities(const tg_peer_t *peer);
+
 /* Flags of MCP's methods. */
 enum {
     TG_METHOD_IS_MODERN = 1, /* only in the modern era */
@@ -312,8 +328,7 @@ enum {
 typedef struct {
     const char *name;
     unsigned flags;
-    /* offset of the capability (int) in tg_server_info_t; 0: always there */
-    size_t capability;
+    unsigned capability; /* TG_CAPABILITY_…; 0: every server has the method */
     /* Handles a request whose era and capability fit. */
     void (*serve)(tg_peer_t *peer, const tg_message_t *message,
                   tg_reply_t *reply);

@@ -2,6 +2,22 @@
 #include "protocol/tg_peer_fast_path.h"
 #include "protocol/tg_peer_impl.h"
 
+static unsigned
+tg_server_info_get_capabilities(const tg_server_info_t *info)
+{
+    return (info->has_prompts ? TG_CAPABILITY_PROMPTS : 0U)
+           | (info->has_resources ? TG_CAPABILITY_RESOURCES : 0U)
+           | (info->has_subscribe ? TG_CAPABILITY_SUBSCRIBE : 0U)
+           | (info->has_completions ? TG_CAPABILITY_COMPLETIONS : 0U);
+}
+
+unsigned
+tg_peer_get_capabilities(const tg_peer_t *peer)
+{
+    return tg_server_info_get_capabilities(peer->priv->info)
+           | peer->priv->declared;
+}
+
 static void
 tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
 {
@@ -15,6 +31,8 @@ tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
     }
 
     info = peer->priv->info;
+    peer->priv->declared = tg_server_info_get_capabilities(info)
+                           & TG_CAPABILITIES_ALL;
     changes = info->has_list_changed ? "\"listChanged\":true" : "";
     tg_buf_printf(out, "\"capabilities\":{\"tools\":{%s}", changes);
 
@@ -442,8 +460,6 @@ tg_mcp_on_templates_list(tg_peer_t *peer, const tg_message_t *message,
     tg_peer_on_list(peer, message, reply, TG_ENTRY_TEMPLATE);
 }
 
-#define TG_METHOD_NEEDS(capability) offsetof(tg_server_info_t, capability)
-
 static const tg_mcp_method_t tg_mcp_methods[] = {
     { "tools/call", 0, 0, tg_mcp_on_tools_call },
     { "tools/list", 0, 0, tg_mcp_on_tools_list },
@@ -453,20 +469,17 @@ static const tg_mcp_method_t tg_mcp_methods[] = {
     { "server/discover", TG_METHOD_IS_MODERN | TG_METHOD_IS_DISCOVER, 0,
       tg_mcp_on_discover },
     { "subscriptions/listen", TG_METHOD_IS_MODERN, 0, tg_mcp_on_listen },
-    { "prompts/list", 0, TG_METHOD_NEEDS(has_prompts), tg_mcp_on_prompts_list },
-    { "prompts/get", 0, TG_METHOD_NEEDS(has_prompts), tg_mcp_on_prompts_get },
-    { "resources/list", 0, TG_METHOD_NEEDS(has_resources),
-      tg_mcp_on_resources_list },
-    { "resources/templates/list", 0, TG_METHOD_NEEDS(has_resources),
+    { "prompts/list", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_prompts_list },
+    { "prompts/get", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_prompts_get },
+    { "resources/list", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_resources_list },
+    { "resources/templates/list", 0, TG_CAPABILITY_RESOURCES,
       tg_mcp_on_templates_list },
-    { "resources/read", 0, TG_METHOD_NEEDS(has_resources),
-      tg_mcp_on_resource_read },
-    { "resources/subscribe", TG_METHOD_IS_LEGACY,
-      TG_METHOD_NEEDS(has_subscribe), tg_mcp_on_subscribe },
-    { "resources/unsubscribe", TG_METHOD_IS_LEGACY,
-      TG_METHOD_NEEDS(has_subscribe), tg_mcp_on_unsubscribe },
-    { "completion/complete", 0, TG_METHOD_NEEDS(has_completions),
-      tg_mcp_on_complete },
+    { "resources/read", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_resource_read },
+    { "resources/subscribe", TG_METHOD_IS_LEGACY, TG_CAPABILITY_SUBSCRIBE,
+      tg_mcp_on_subscribe },
+    { "resources/unsubscribe", TG_METHOD_IS_LEGACY, TG_CAPABILITY_SUBSCRIBE,
+      tg_mcp_on_unsubscribe },
+    { "completion/complete", 0, TG_CAPABILITY_COMPLETIONS, tg_mcp_on_complete },
 };
 
 const tg_mcp_method_t *
@@ -489,17 +502,13 @@ static int
 tg_mcp_is_offered(const tg_peer_t *peer, const tg_mcp_method_t *method,
                   int is_modern)
 {
-    const char *info;
-
     if (method->flags & (is_modern ? TG_METHOD_IS_LEGACY : TG_METHOD_IS_MODERN))
     {
         return 0;
     }
 
-    info = (const char *) peer->priv->info;
-
     return method->capability == 0
-           || *(const int *) (const void *) (info + method->capability) != 0;
+           || (tg_peer_get_capabilities(peer) & method->capability) != 0;
 }
 
 int

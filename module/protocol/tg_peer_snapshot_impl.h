@@ -1,6 +1,5 @@
 /*
- * Format of a saved peer, for tg_peer_snapshot_save.c and
- * tg_peer_snapshot_load.c only.
+ * Format of a saved peer, for tg_peer_snapshot_*.c only.
  *
  * Numbers are big-endian. A str is its length in 4 bytes (TG_SNAPSHOT_ABSENT
  * if it is absent) and its bytes.
@@ -68,7 +67,36 @@ enum {
     TG_SNAPSHOT_IS_MODERN_PEER = 128,
     TG_SNAPSHOT_RESENDS = 256,
     TG_SNAPSHOT_IS_RESPONSE = 512,
-    TG_SNAPSHOT_IS_NOTIFICATION = 1024
+    TG_SNAPSHOT_IS_NOTIFICATION = 1024,
+    TG_SNAPSHOT_DECLARED = 2048 /* times TG_CAPABILITY_… */
 };
+
+/* Unread bytes. is_bad is sticky, as the failure of tg_buf_t. */
+typedef struct {
+    tg_str_t left;
+    /* reads separate replies; NULL: they are in the state */
+    tg_peer_read_replies_pt read_replies;
+    void *data;
+    int is_bad;
+} tg_snapshot_reader_t;
+
+/* Reads size bytes, which stay in the state. */
+tg_str_t tg_snapshot_read_bytes(tg_snapshot_reader_t *state, uint64_t size);
+/* Reads a number of size bytes. */
+uint64_t tg_snapshot_read_number(tg_snapshot_reader_t *state, unsigned size);
+/* Reads a string, which may be absent. */
+tg_str_t tg_snapshot_read_str(tg_snapshot_reader_t *state);
+/* Reads a value from 0 to last in one byte. */
+unsigned tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last);
+/* Reads a count of elements of `least` bytes, at most those in the state. */
+unsigned tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least);
+/* Reads a raw JSON value of a client, or absent. */
+tg_str_t tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar);
+/* Reads the raw id of a request. */
+tg_str_t tg_snapshot_read_id(tg_snapshot_reader_t *state);
+/* Reads the escaped body of a string, or absent. */
+tg_str_t tg_snapshot_read_body(tg_snapshot_reader_t *state);
+/* Reads a valid UTF-8 text of at most `most` bytes. */
+tg_str_t tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most);
 
 #endif

@@ -1,16 +1,6 @@
 /* Loading of a saved peer. */
-#include "base/tg_utf8.h"
 #include "catalog/tg_mime_type.h"
 #include "protocol/tg_peer_snapshot_impl.h"
-
-/* Unread bytes. is_bad is sticky, as the failure of tg_buf_t. */
-typedef struct {
-    tg_str_t left;
-    /* reads separate replies; NULL: they are in the state */
-    tg_peer_read_replies_pt read_replies;
-    void *data;
-    int is_bad;
-} tg_snapshot_reader_t;
 
 /* A restored call and its data for tg_peer_restore_call_pt. */
 typedef struct {
@@ -18,154 +8,6 @@ typedef struct {
     const tg_catalog_entry_t *now;
     tg_str_t token; /* within the state */
 } tg_restored_call_t;
-
-static tg_str_t
-tg_snapshot_read_bytes(tg_snapshot_reader_t *state, uint64_t size)
-{
-    tg_str_t bytes;
-
-    if (size > state->left.len) {
-        state->is_bad = 1;
-        state->left.len = 0;
-        return TG_STR("");
-    }
-
-    bytes = tg_str(state->left.data, (size_t) size);
-    state->left = tg_str(bytes.data + size, state->left.len - bytes.len);
-
-    return bytes;
-}
-
-static uint64_t
-tg_snapshot_read_number(tg_snapshot_reader_t *state, unsigned size)
-{
-    uint64_t value;
-    tg_str_t bytes;
-    size_t i;
-
-    bytes = tg_snapshot_read_bytes(state, size);
-    value = 0;
-
-    for (i = 0; i < bytes.len; i++) {
-        value = value << 8 | (unsigned char) bytes.data[i];
-    }
-
-    return value;
-}
-
-static tg_str_t
-tg_snapshot_read_str(tg_snapshot_reader_t *state)
-{
-    uint64_t len;
-
-    len = tg_snapshot_read_number(state, 4);
-
-    return len == TG_SNAPSHOT_ABSENT ? TG_STR_NONE
-                                     : tg_snapshot_read_bytes(state, len);
-}
-
-/* Reads a value from 0 to last in one byte. */
-static unsigned
-tg_snapshot_read_enum(tg_snapshot_reader_t *state, unsigned last)
-{
-    uint64_t value;
-
-    value = tg_snapshot_read_number(state, 1);
-
-    if (value > last) {
-        state->is_bad = 1;
-        return 0;
-    }
-
-    return (unsigned) value;
-}
-
-/* Reads a count of elements of `least` bytes, at most those in the state. */
-static unsigned
-tg_snapshot_read_count(tg_snapshot_reader_t *state, size_t least)
-{
-    uint64_t n;
-
-    n = tg_snapshot_read_number(state, 4);
-
-    if (n > state->left.len / least) {
-        state->is_bad = 1;
-        return 0;
-    }
-
-    return (unsigned) n;
-}
-
-/* Reads a raw JSON value of a client, or absent. */
-static tg_str_t
-tg_snapshot_read_json(tg_snapshot_reader_t *state, int is_scalar)
-{
-    tg_json_type_t type;
-    tg_str_t raw;
-
-    raw = tg_snapshot_read_str(state);
-
-    if (raw.data == NULL) {
-        return raw;
-    }
-
-    type = tg_json_type(raw);
-
-    /* Raw values have no leading white space: the first byte shows the type. */
-    if (type == TG_JSON_NONE || tg_json_validate(raw, NULL) != TG_OK
-        || (is_scalar && type != TG_JSON_STRING && type != TG_JSON_NUMBER
-            && type != TG_JSON_NULL))
-    {
-        state->is_bad = 1;
-    }
-
-    return raw;
-}
-
-static tg_str_t
-tg_snapshot_read_id(tg_snapshot_reader_t *state)
-{
-    tg_str_t id;
-
-    id = tg_snapshot_read_json(state, 1);
-    state->is_bad |= id.len > TG_REQUEST_ID_MAX;
-
-    return id;
-}
-
-/* Reads the escaped body of a string, or absent. */
-static tg_str_t
-tg_snapshot_read_body(tg_snapshot_reader_t *state)
-{
-    tg_str_t body;
-    tg_buf_t raw;
-
-    body = tg_snapshot_read_str(state);
-
-    if (body.data != NULL) {
-        tg_buf_init(&raw, tg_alloc_libc());
-        tg_buf_append_char(&raw, '"');
-        tg_buf_append_str(&raw, body);
-        tg_buf_append_char(&raw, '"');
-        state->is_bad |= tg_buf_has_failed(&raw)
-                         || tg_json_validate(tg_buf_view(&raw), NULL) != TG_OK;
-        tg_buf_deinit(&raw);
-    }
-
-    return body;
-}
-
-/* Reads a valid UTF-8 text of at most `most` bytes. */
-static tg_str_t
-tg_snapshot_read_text(tg_snapshot_reader_t *state, size_t most)
-{
-    tg_str_t text;
-
-    text = tg_snapshot_read_str(state);
-    state->is_bad |= text.len > most || !tg_utf8_is_valid(text);
-
-    return text;
-}
 
 static void
 tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
@@ -224,6 +66,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
 
     peer->resends = (flags & TG_SNAPSHOT_RESENDS) != 0;
     peer->is_closing = (flags & TG_SNAPSHOT_IS_CLOSING) != 0;
+    peer->priv->declared = flags / TG_SNAPSHOT_DECLARED & TG_CAPABILITIES_ALL;
 }
 
 static int

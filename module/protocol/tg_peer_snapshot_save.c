@@ -257,7 +257,8 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
             | (peer->is_modern ? TG_SNAPSHOT_IS_MODERN_PEER : 0)
             | (peer->is_toolgate ? TG_SNAPSHOT_IS_TOOLGATE : 0)
             | (peer->resends ? TG_SNAPSHOT_RESENDS : 0)
-            | (peer->is_closing ? TG_SNAPSHOT_IS_CLOSING : 0);
+            | (peer->is_closing ? TG_SNAPSHOT_IS_CLOSING : 0)
+            | peer->priv->declared * TG_SNAPSHOT_DECLARED;
 
     tg_buf_append_str(out, TG_SNAPSHOT_MAGIC);
     tg_snapshot_write_number(out, peer->dialect, 1);

@@ -255,15 +255,17 @@ unsigned
 tg_peer_get_filter(const tg_peer_t *peer)
 {
     const tg_server_info_t *info;
-    unsigned filter;
+    unsigned filter, capabilities;
 
     info = peer->priv->info;
     filter = info->has_broadcasts ? TG_FILTER_BROADCASTS : 0;
 
     if (info->has_list_changed) {
         filter |= TG_FILTER_TOOLS;
-        filter |= info->has_prompts ? TG_FILTER_PROMPTS : 0;
-        filter |= info->has_resources ? TG_FILTER_RESOURCES : 0;
+        capabilities = tg_peer_get_capabilities(peer);
+        filter |= capabilities & TG_CAPABILITY_PROMPTS ? TG_FILTER_PROMPTS : 0;
+        filter |= capabilities & TG_CAPABILITY_RESOURCES ? TG_FILTER_RESOURCES
+                                                         : 0;
     }
 
     return filter;
