@@ -180,14 +180,11 @@ tg_peer_notify_list_changed(tg_peer_t *peer, tg_catalog_entry_type_t kind)
     const tg_subscription_t *sub;
     tg_str_t method;
 
-    if (!(tg_peer_get_filter(peer) & rows[kind].filter)) {
-        return;
-    }
-
     method = tg_str_from_cstr(rows[kind].method);
 
-    if (peer->is_legacy
-        || (kind == TG_ENTRY_TOOL && peer->row->has_implicit_list_changed))
+    if ((tg_peer_get_filter(peer) & rows[kind].filter)
+        && (peer->is_legacy
+            || (kind == TG_ENTRY_TOOL && peer->row->has_implicit_list_changed)))
     {
         tg_peer_notify(peer, method, TG_STR_NONE);
     }

@@ -89,4 +89,18 @@ my $list = $modern->client->rpc('resources/templates/list',
     $modern->params({}))->{result}{resourceTemplates};
 is $list->[0]{uriTemplate}, 'v:{x}', 'the list is new';
 
+# The last prompt leaves: its clients are notified, and their list is empty.
+%part = (%part, prompts => 'prompt q { return 1; }');
+$tg->reload(body());
+$_->client->notification('notifications/prompts/list_changed')
+    for $legacy, $modern;
+delete @part{qw(prompts hidden)};
+$tg->reload(body());
+$_->client->notification('notifications/prompts/list_changed')
+    for $legacy, $modern;
+is_deeply $legacy->client->rpc('prompts/list')->{result}, { prompts => [] },
+    'a session that knew of prompts gets an empty list';
+is $modern->client->rpc('prompts/list', $modern->params({}))->{error}{code},
+    -32601, 'without a session, the method is unknown';
+
 done_testing;
