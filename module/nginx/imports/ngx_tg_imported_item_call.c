@@ -5,17 +5,29 @@
 #include "nginx/imports/ngx_tg_imports.h"
 
 tg_str_t
-ngx_tg_imported_item_strip_name(const ngx_tg_imported_tool_t *listed,
-                                tg_str_t uri)
+ngx_tg_imported_item_strip_name(const tg_catalog_entry_t *entry, tg_str_t uri)
 {
-    const ngx_str_t *name;
+    const ngx_tg_imported_tool_t *listed;
+    const ngx_tg_tool_t *tool;
 
-    name = &listed->server->name;
+    tool = entry->host;
+    listed = tool->conf;
 
-    return uri.len > name->len && uri.data[name->len] == '+'
-                   && ngx_memcmp(uri.data, name->data, name->len) == 0
-               ? tg_str(uri.data + name->len + 1, uri.len - name->len - 1)
+    return tg_str_eq(entry->name, listed->renamed)
+               ? tg_str_skip(uri, listed->server->name.len + 1)
                : uri;
+}
+
+/* Returns the server's URI of a read, in room, which has TG_URI_MAX bytes. */
+static tg_str_t
+ngx_tg_imported_item_get_uri(const tg_request_t *request, char *room)
+{
+    tg_buf_t text;
+
+    text = tg_buf_make_fixed(room, TG_URI_MAX);
+    tg_json_append_unescaped(&text, request->name);
+
+    return ngx_tg_imported_item_strip_name(request->entry, tg_buf_view(&text));
 }
 
 /* Appends `"uri":"…"`, the URI that a client reads. */
@@ -23,17 +35,15 @@ static void
 ngx_tg_imported_item_write_uri(const ngx_tg_imported_tool_t *listed,
                                const tg_request_t *request, tg_buf_t *out)
 {
-    tg_buf_append_cstr(out, "\"uri\":");
+    char room[TG_URI_MAX];
 
     if (listed->tool.entry.kind == TG_ENTRY_RESOURCE) {
+        tg_buf_append_cstr(out, "\"uri\":");
         tg_json_write_compact(out, listed->name);
-        return;
+    } else {
+        tg_json_add_string(out, "uri",
+                           ngx_tg_imported_item_get_uri(request, room));
     }
-
-    tg_buf_append_char(out, '"');
-    tg_buf_append_str(out,
-                      ngx_tg_imported_item_strip_name(listed, request->name));
-    tg_buf_append_char(out, '"');
 }
 
 static void
@@ -65,17 +75,12 @@ ngx_tg_imported_item_is_uri_selected(const ngx_tg_imported_tool_t *listed,
                                      const tg_request_t *request)
 {
     char room[TG_URI_MAX];
-    tg_buf_t text;
     tg_str_t uri;
 
-    text = tg_buf_make_fixed(room, sizeof(room));
-    tg_json_append_unescaped(
-        &text, ngx_tg_imported_item_strip_name(listed, request->name));
-    uri = tg_buf_view(&text);
+    uri = ngx_tg_imported_item_get_uri(request, room);
 
-    return !tg_buf_has_failed(&text)
-           && ngx_tg_imported_item_is_selected(listed->server, TG_MCP_RESOURCES,
-                                               uri, uri);
+    return ngx_tg_imported_item_is_selected(listed->server, TG_MCP_RESOURCES,
+                                            uri, uri);
 }
 
 ngx_uint_t

@@ -94,9 +94,9 @@ ngx_tg_imported_watches_free(ngx_tg_mcp_server_t *mcp)
 
 /* --- handler --- */
 
-/* Returns the MCP server that answers a read of a URI, or NULL. */
-static const ngx_tg_imported_tool_t *
-ngx_tg_imported_watch_find_item(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
+/* Returns the item of an MCP server that a URI reads, or NULL. */
+static const tg_catalog_entry_t *
+ngx_tg_imported_watch_find_entry(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
 {
     const tg_catalog_entry_t *entry;
     const ngx_tg_tool_t *tool;
@@ -108,26 +108,35 @@ ngx_tg_imported_watch_find_item(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     tool = entry != NULL ? entry->host : NULL;
 
     return tool != NULL && tool->handler == &ngx_tg_imported_tool_handler
-               ? tool->conf
+               ? entry
                : NULL;
 }
 
 static void
 ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
 {
+    const tg_catalog_entry_t *entry;
     const ngx_tg_imported_tool_t *listed;
+    const ngx_tg_tool_t *tool;
     ngx_tg_imported_watch_t *watch;
     ngx_tg_mcp_server_t *mcp;
     char *copy;
 
-    listed = ngx_tg_imported_watch_find_item(scf, uri);
+    entry = ngx_tg_imported_watch_find_entry(scf, uri);
 
-    /* A process of one client would be another one than that of its calls. */
-    if (listed == NULL || listed->server->options.share != TG_MCP_SHARE_ALL) {
+    if (entry == NULL) {
         return;
     }
 
+    tool = entry->host;
+    listed = tool->conf;
     mcp = listed->server;
+
+    /* A process of one client would be another one than that of its calls. */
+    if (mcp->options.share != TG_MCP_SHARE_ALL) {
+        return;
+    }
+
     watch = ngx_alloc(sizeof(ngx_tg_imported_watch_t) + uri.len,
                       ngx_cycle->log);
 
@@ -138,7 +147,7 @@ ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     copy = (char *) (watch + 1);
     ngx_memcpy(copy, uri.data, uri.len);
     watch->uri = tg_str(copy, uri.len);
-    watch->own = ngx_tg_imported_item_strip_name(listed, watch->uri);
+    watch->own = ngx_tg_imported_item_strip_name(entry, watch->uri);
     ngx_queue_insert_tail(&mcp->watches, &watch->queue);
 
     if (mcp->is_known) {

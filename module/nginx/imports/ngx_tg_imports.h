@@ -326,8 +326,8 @@ ngx_int_t ngx_tg_imported_item_rename(ngx_tg_imported_tool_t *listed);
 
 /* --- ngx_tg_imported_item_call.c --- */
 
-/* Returns the server's URI, a part of a client's URI, which may be escaped. */
-tg_str_t ngx_tg_imported_item_strip_name(const ngx_tg_imported_tool_t *listed,
+/* Returns the server's URI, a part of a client's URI that the entry matches. */
+tg_str_t ngx_tg_imported_item_strip_name(const tg_catalog_entry_t *entry,
                                          tg_str_t uri);
 
 /*

@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# Which prompts, resources and templates of MCP servers are offered, and how a
+# URI finds its server.
+
+use Toolgate::Test qw(Status);
+
+my $json = 'Toolgate::Client';
+my $tg = Toolgate::Test->new(workers => 1);
+my $top = Toolgate::Test::top();
+
+# Contents that say which URI the server was asked for.
+sub contents {
+    my @uris = @_;
+    return contents =>
+        { map { $_ => [ { uri => $_, text => "read $_" } ] } @uris };
+}
+
+# Returns the command of a server with these lists, see t/servers/mcp.pl.
+sub server {
+    my ($name, %lists) = @_;
+    my $path = $tg->file("$name.kinds", $json->encode(\%lists));
+    return "$^X $top/t/servers/mcp.pl legacy kinds=$path";
+}
+
+my $git = server('git',
+    resources => [ { uri => 'git+https://listed', name => 'listed' } ],
+    resourceTemplates => [
+        { uriTemplate => 'git+https://{host}', name => 'host' } ],
+    contents('git+https://listed', 'git+https://r', 'x:unlisted'));
+my $conf = "mcp_server git { exec $git; }";
+
+# --- a URI that begins like the name of its server
+
+$tg->conf($conf)->start;
+my $client = $tg->connect;
+
+sub read_uri { return $client->rpc('resources/read', { uri => $_[0] }) }
+
+sub reads {
+    my ($uri, $own, $what) = @_;
+    is read_uri($uri)->{result}{contents}[0]{text}, "read $own",
+        $what // "$uri is read";
+}
+
+sub greet {
+    $client = $tg->connect;
+    $client->rpc('initialize', { protocolVersion => '2025-11-25',
+        capabilities => {}, clientInfo => { name => 't', version => '1' } });
+    $client->notify('notifications/initialized');
+}
+
+sub subscribe { return $client->rpc('resources/subscribe', { uri => $_[0] }) }
+
+sub subscribed {
+    my ($server, $uris) = @_;
+    wait_for {
+        text_of($client->call_tool("${server}_subscribed")) eq $uris
+    } "$server has the subscriptions '$uris'";
+}
+
+greet();
+wait_for { read_uri('git+https://listed')->{result} } 'the list';
+reads('git+https://listed', 'git+https://listed');
+reads('git+https://r', 'git+https://r', 'the template has its own URI');
+reads('git+x:unlisted', 'x:unlisted', 'a URI with the name of its server');
+$client->send_line('{"jsonrpc":"2.0","id":"e","method":"resources/read",'
+        . '"params":{"uri":"\u0067it\u002bx:unlisted"}}');
+is $client->reply('e')->{result}{contents}[0]{text}, 'read x:unlisted',
+    'also if it is escaped';
+subscribe($_) for 'git+https://listed', 'git+x:unlisted';
+subscribed('git', 'git+https://listed x:unlisted');
+
+done_testing;
