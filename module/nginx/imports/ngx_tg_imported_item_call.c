@@ -75,12 +75,9 @@ ngx_tg_imported_item_is_uri_selected(const ngx_tg_imported_tool_t *listed,
                                      const tg_request_t *request)
 {
     char room[TG_URI_MAX];
-    tg_str_t uri;
 
-    uri = ngx_tg_imported_item_get_uri(request, room);
-
-    return ngx_tg_imported_item_is_selected(listed->server, TG_MCP_RESOURCES,
-                                            uri, uri);
+    return ngx_tg_imported_uri_is_selected(
+        listed->server, ngx_tg_imported_item_get_uri(request, room));
 }
 
 ngx_uint_t

@@ -2,6 +2,7 @@
 #include "nginx/imports/ngx_tg_imports.h"
 
 #include "base/tg_glob.h"
+#include "schema/tg_uri.h"
 
 /* Directives with patterns, and the kinds of items that they are about. */
 #define NGX_TG_URI_KINDS                                                       \
@@ -80,6 +81,61 @@ ngx_tg_imported_item_is_selected(const ngx_tg_mcp_server_t *mcp,
     return (include == NULL
             || ngx_tg_patterns_match(include, name, client_name))
            && !ngx_tg_patterns_match(mcp->exclude_patterns, name, client_name);
+}
+
+/* Checks for a segment "." or ".." and for bytes that parsers change. */
+static ngx_uint_t
+ngx_tg_uri_is_ambiguous(tg_str_t text)
+{
+    tg_str_t segment;
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if ((u_char) text.data[i] < ' ' || text.data[i] == '\\') {
+            return 1;
+        }
+    }
+
+    for (/* void */;; text = tg_str_skip(text, segment.len + 1)) {
+        segment = tg_str(text.data, tg_str_find_char(text, ":/?#"));
+
+        if (tg_str_eq(segment, TG_STR(".")) || tg_str_eq(segment, TG_STR("..")))
+        {
+            return 1;
+        }
+
+        if (segment.len == text.len) {
+            return 0;
+        }
+    }
+}
+
+ngx_uint_t
+ngx_tg_imported_uri_is_selected(const ngx_tg_mcp_server_t *mcp, tg_str_t uri)
+{
+    char room[TG_URI_MAX];
+    tg_buf_t text;
+    size_t i;
+
+    if (!ngx_tg_imported_item_is_selected(mcp, TG_MCP_RESOURCES, uri, uri)) {
+        return 0;
+    }
+
+    if (mcp->uri_patterns == NULL && mcp->exclude_patterns == NULL) {
+        return 1;
+    }
+
+    text = tg_buf_make_fixed(room, sizeof(room));
+    (void) tg_uri_append_decoded(&text, uri);
+
+    for (i = 0; i < text.len && room[i] != ':'; i++) {
+        room[i] = tg_to_lower(room[i]);
+    }
+
+    return !tg_buf_has_failed(&text)
+           && !ngx_tg_uri_is_ambiguous(tg_buf_view(&text))
+           && !ngx_tg_patterns_match(mcp->exclude_patterns, tg_buf_view(&text),
+                                     tg_buf_view(&text));
 }
 
 /* --- unused patterns --- */

@@ -239,6 +239,13 @@ ngx_uint_t ngx_tg_imported_item_is_selected(const ngx_tg_mcp_server_t *mcp,
                                             tg_mcp_kind_t kind, tg_str_t name,
                                             tg_str_t client_name);
 
+/*
+ * Checks whether the block selects a URI that its list may lack. Equivalent
+ * URIs of a hidden one are hidden, too.
+ */
+ngx_uint_t ngx_tg_imported_uri_is_selected(const ngx_tg_mcp_server_t *mcp,
+                                           tg_str_t uri);
+
 /* Returns the number of patterns in the block. */
 ngx_uint_t ngx_tg_mcp_server_count_patterns(const ngx_tg_mcp_server_t *mcp);
 
