@@ -70,4 +70,24 @@ is $client->reply('e')->{result}{contents}[0]{text}, 'read x:unlisted',
 subscribe($_) for 'git+https://listed', 'git+x:unlisted';
 subscribed('git', 'git+https://listed x:unlisted');
 
+# --- what a block hides, by any URI that means the same
+
+my @hidden = qw(x:secret.txt x:%73ecret.txt X:secret.txt x:a/../secret.txt
+    x:a/./secret.txt x:a/%2e%2e/secret.txt x:a/%2E%2E%2Fsecret.txt x:a/.. x:./a
+    x:a\\..\\secret.txt y:open);
+my $shut = server('shut', resources => [],
+    contents(@hidden, "x:se\tcret.txt", 'x:a/..b/.c', 'x:%6fpen', 'x:later'));
+$tg->conf("mcp_server shut { exec $shut; resources x:*; hide x:secret*; }")
+    ->reload;
+greet();
+wait_for { read_uri('x:a/..b/.c')->{result} } 'the list';
+reads($_, $_) for 'x:a/..b/.c', 'x:%6fpen', 'x:later';
+for my $uri (@hidden, "x:se\tcret.txt", 'shut+x:%73ecret.txt') {
+    is read_uri($uri)->{error}{message}, 'There is no such resource.',
+        "$uri is unknown";
+    subscribe($uri);
+}
+subscribe('x:later');
+subscribed('shut', 'x:later');
+
 done_testing;

@@ -120,6 +120,7 @@ ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     const ngx_tg_tool_t *tool;
     ngx_tg_imported_watch_t *watch;
     ngx_tg_mcp_server_t *mcp;
+    tg_str_t own;
     char *copy;
 
     entry = ngx_tg_imported_watch_find_entry(scf, uri);
@@ -131,9 +132,13 @@ ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     tool = entry->host;
     listed = tool->conf;
     mcp = listed->server;
+    own = ngx_tg_imported_item_strip_name(entry, uri);
 
     /* A process of one client would be another one than that of its calls. */
-    if (mcp->options.share != TG_MCP_SHARE_ALL) {
+    if (mcp->options.share != TG_MCP_SHARE_ALL
+        || (entry->kind == TG_ENTRY_TEMPLATE
+            && !ngx_tg_imported_uri_is_selected(mcp, own)))
+    {
         return;
     }
 
@@ -147,7 +152,7 @@ ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     copy = (char *) (watch + 1);
     ngx_memcpy(copy, uri.data, uri.len);
     watch->uri = tg_str(copy, uri.len);
-    watch->own = ngx_tg_imported_item_strip_name(entry, watch->uri);
+    watch->own = tg_str_skip(watch->uri, uri.len - own.len);
     ngx_queue_insert_tail(&mcp->watches, &watch->queue);
 
     if (mcp->is_known) {
