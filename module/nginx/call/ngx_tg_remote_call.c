@@ -178,39 +178,51 @@ ngx_tg_remote_call_on_detached(void *data, const tg_response_t *answer)
     job->ops->on_detached(job->data);
 }
 
+/* Begins params with the job's key; the caller adds the rest. */
+static void
+ngx_tg_remote_call_begin_params(ngx_tg_remote_call_t *job, tg_buf_t *params)
+{
+    tg_buf_init(params, tg_alloc_libc());
+    tg_buf_append_cstr(params, "{\"key\":\"");
+    tg_buf_append_cstr(params, job->key);
+    tg_buf_append_char(params, '"');
+}
+
 /* Requests a new key for the job. TG_OK, or it cannot be detached. */
 static int
 ngx_tg_remote_call_request_detach(ngx_tg_remote_call_t *job)
 {
-    u_char text[NGX_TG_TOKEN_LEN + TG_NAME_MAX + NGX_TG_STORE_PARAMS_MAX + 96];
-    u_char *p;
-    tg_str_t params;
+    tg_buf_t params;
+    int rc;
 
     if (job->runner == NULL || ngx_tg_token_generate(job->key) != NGX_OK) {
         return TG_NOMEM;
     }
 
-    /* Tool names have no characters that JSON escapes. */
-    p = ngx_sprintf(text, "{\"key\":\"%s\",", job->key);
-    p = job->is_local
-            ? ngx_sprintf(p, "\"tool\":\"%*s\"", job->name.len, job->name.data)
-            : ngx_sprintf(p, "\"id\":%uL", job->request.id);
+    ngx_tg_remote_call_begin_params(job, &params);
+
+    if (job->is_local) {
+        tg_json_add_string(&params, "tool", job->name);
+        tg_buf_append_str(&params, job->store_params);
+    } else {
+        tg_json_add_uint(&params, "id", job->request.id);
+    }
 
     if (job->is_local && job->number != 0) {
-        p = ngx_sprintf(p, ",\"call\":%uL", job->number);
+        tg_json_add_uint(&params, "call", job->number);
     }
 
-    if (job->is_local && job->store_params.len != 0) {
-        p = ngx_cpymem(p, job->store_params.data, job->store_params.len);
-    }
+    tg_buf_append_char(&params, '}');
+    rc = tg_buf_has_failed(&params)
+             ? TG_NOMEM
+             : ngx_tg_runner_send_request(job->runner,
+                                          job->is_local ? TG_STR("leave")
+                                                        : TG_STR("release"),
+                                          tg_buf_view(&params),
+                                          &job->detach_request);
+    tg_buf_deinit(&params);
 
-    *p++ = '}';
-    params = tg_str((char *) text, p - text);
-
-    return ngx_tg_runner_send_request(job->runner,
-                                      job->is_local ? TG_STR("leave")
-                                                    : TG_STR("release"),
-                                      params, &job->detach_request);
+    return rc;
 }
 
 ngx_int_t
@@ -260,16 +272,6 @@ ngx_tg_remote_call_relay(ngx_tg_remote_call_t *job)
     }
 
     return job->is_local;
-}
-
-/* Begins params with the job's key; the caller adds the rest. */
-static void
-ngx_tg_remote_call_begin_params(ngx_tg_remote_call_t *job, tg_buf_t *params)
-{
-    tg_buf_init(params, tg_alloc_libc());
-    tg_buf_append_cstr(params, "{\"key\":\"");
-    tg_buf_append_cstr(params, job->key);
-    tg_buf_append_char(params, '"');
 }
 
 static void
