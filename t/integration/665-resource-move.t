@@ -3,17 +3,23 @@
 # with its URI, type and log line, though the new config has changed or removed
 # the block.
 
-use Toolgate::Test qw(Hang Move Way);
+use Toolgate::Test qw(Hang Move Native Way);
 
 my $tg = Toolgate::Test->new;
 my $hang = Toolgate::Hang->new($tg);
 my $dir = $tg->dir;
 my $exec = "exec $dir/hang.sh \$tool_arg_key; timeout 600s;";
+my $so = Toolgate::Native->probe("$dir/probe.so", 'one');
+# Threads of the old worker, whose results it relays.
+my $long = 'l:' . 'x' x 2000;
+my $library = "library $so probe_later 2 late; timeout 600s;";
 $tg->conf(<<"END")->start;
 tool_log $dir/calls.log json;
 prompt p { argument key required; $exec }
 resource_template "t:{key}" { mime text/x-kept; ttl 5s; $exec }
 resource_template "b:{key}" { mime image/png; $exec }
+resource $long { mime text/plain; $library }
+resource l:png { mime image/png; $library }
 END
 
 my @ways = map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern);
@@ -26,6 +32,10 @@ for my $way (@ways) {
         $way->params({ uri => "$_:$era.$_" })) for qw(t b);
 }
 $hang->started($_) for sort keys %call;
+for my $way (@ways) {
+    $way->{threads} = [ map { $way->client->request('resources/read',
+        $way->params({ uri => $_ })) } $long, 'l:png' ];
+}
 
 move($tg, <<"END");
 tool_log $dir/calls.log json;
@@ -51,6 +61,11 @@ for my $way (@ways) {
     ok exists $result->{contents}[0]{blob}, "$era: in base64";
     is $client->rpc('resources/read', $way->params({ uri => 't:x' }))
         ->{result}{contents}[0]{text}, 'changed', "$era: the new config";
+    is_deeply [ map { $client->reply($_)->{result}{contents}[0] }
+            @{ $way->{threads} } ], [
+        { uri => $long, mimeType => 'text/plain', text => 'late' },
+        { uri => 'l:png', mimeType => 'image/png', blob => 'bGF0ZQ==' },
+    ], "$era: what a thread of the old worker reads";
 }
 
 my %line;

@@ -127,18 +127,20 @@ static ngx_int_t
 ngx_tg_call_drop_session(ngx_tg_call_t *call)
 {
     tg_catalog_entry_t *entry;
-    char *name;
+    tg_str_t mime;
+    char *at;
 
+    mime = call->priv->deferred->reply.mime;
     entry = ngx_palloc(call->pool, sizeof(tg_catalog_entry_t));
-    name = ngx_pnalloc(call->pool, call->entry->name.len);
+    at = ngx_pnalloc(call->pool, call->entry->name.len + mime.len);
 
-    if (entry == NULL || name == NULL) {
+    if (entry == NULL || at == NULL) {
         return NGX_ERROR;
     }
 
     *entry = *call->entry;
-    ngx_memcpy(name, call->entry->name.data, call->entry->name.len);
-    entry->name.data = name;
+    entry->name = tg_str_copy_to(&at, call->entry->name);
+    entry->mime = tg_str_copy_to(&at, mime);
     call->entry = entry;
     ngx_tg_call_count_moved_out(call);
     call->base = NULL;

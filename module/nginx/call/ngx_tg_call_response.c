@@ -67,14 +67,16 @@ ngx_tg_call_make_blob(tg_str_t bytes, tg_buf_t *scratch)
 static ngx_uint_t
 ngx_tg_call_has_binary_output(const ngx_tg_call_t *call, tg_str_t bytes)
 {
-    const tg_reply_t *reply;
+    tg_str_t mime;
 
-    reply = call->request != NULL ? &call->request->reply
-                                  : &call->priv->deferred->reply;
+    /* A call without its session has a copy of the type in its entry. */
+    mime = call->request != NULL          ? call->request->reply.mime
+           : call->priv->deferred != NULL ? call->priv->deferred->reply.mime
+                                          : call->entry->mime;
 
     return (NGX_TG_KINDS_READ >> call->entry->kind & 1)
            && call->entry->output == TG_OUTPUT_TEXT
-           && (!tg_mime_type_is_text(reply->mime) || !tg_utf8_is_valid(bytes));
+           && (!tg_mime_type_is_text(mime) || !tg_utf8_is_valid(bytes));
 }
 
 /*
