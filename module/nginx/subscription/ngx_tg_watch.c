@@ -165,6 +165,13 @@ ngx_tg_watch_has_room(ngx_tg_watched_uri_t *watched)
     return 1;
 }
 
+static void
+ngx_tg_watch_release_room(ngx_tg_watched_uri_t *watched)
+{
+    ngx_tg_nwatches_every -= watched->is_counted;
+    watched->is_counted = 0;
+}
+
 /* Begins with the job that reads the resource for one of its sessions. */
 static void
 ngx_tg_watch_capture(ngx_tg_watched_uri_t *watched,
@@ -194,7 +201,12 @@ ngx_tg_watch_capture(ngx_tg_watched_uri_t *watched,
 
     if (rc == NGX_OK) {
         ngx_tg_watch_send(watched);
-    } else if (rc == NGX_BUSY) {
+        return;
+    }
+
+    ngx_tg_watch_release_room(watched);
+
+    if (rc == NGX_BUSY) {
         ngx_tg_watch_schedule(watched, NGX_TG_WATCH_RETRY_DELAY);
     } else {
         watched->mode = NGX_TG_WATCH_UNSET;
@@ -243,7 +255,6 @@ ngx_tg_watch_end(ngx_tg_watched_uri_t *watched)
         ngx_del_timer(&watched->timer);
     }
 
-    ngx_tg_nwatches_every -= watched->is_counted;
-    watched->is_counted = 0;
+    ngx_tg_watch_release_room(watched);
     ngx_tg_upstream_request_cancel(&watched->request, 0);
 }
