@@ -254,6 +254,8 @@ updated($_, 'new+x:both') for $modern, $legacy;
 # A reload moves them.
 $tg->reload("$body tool more { return 1; }");
 subscribed('old', 'x:both x:unlisted');
+updated($legacy, $_) for 'x:both', 'new+x:both';
+updated($modern, $_) for 'new+x:both', 'old+x:unlisted';
 $client->call_tool('new_announce', { uri => 'x:both' });
 updated($_, 'new+x:both') for $modern, $legacy;
 

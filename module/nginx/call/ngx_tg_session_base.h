@@ -48,6 +48,7 @@ struct ngx_tg_session_base_s {
     unsigned is_gone:1;           /* the client no longer reads responses */
     unsigned is_broken:1;         /* close the session at once */
     unsigned has_new_resources:1; /* notify the client of them */
+    unsigned is_restoring:1;      /* the state of another worker is loaded */
     /* limit of log lines about the client's input */
     tg_throttle_t throttle;
 };

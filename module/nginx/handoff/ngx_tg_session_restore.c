@@ -40,12 +40,15 @@ ngx_tg_session_restore_peer(ngx_tg_session_t *session,
     /* The old worker has traced this output. */
     session->traced = peer->out.len;
 
+    session->base.is_restoring = 1;
+
     if (rc == TG_OK) {
         rc = tg_peer_load(peer, tg_buf_view(&state),
                           ngx_tg_session_snapshot_read_replies, snapshot,
                           ngx_tg_call_restore, changes);
     }
 
+    session->base.is_restoring = 0;
     tg_buf_deinit(&state);
 
     return rc;

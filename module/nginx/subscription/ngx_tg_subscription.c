@@ -179,6 +179,7 @@ ngx_tg_subscriber_add(ngx_tg_session_base_t *base, tg_str_t uri)
     subscriber->watched = watched;
     subscriber->base = base;
     subscriber->nupdates = watched->nupdates;
+    subscriber->is_restored = base->is_restoring;
     subscriber->next = base->subscribers;
     base->subscribers = subscriber;
     ngx_queue_insert_tail(&watched->subscribers, &subscriber->queue);
@@ -282,6 +283,11 @@ ngx_tg_subscriber_take_update(ngx_tg_subscriber_t *subscriber)
     watched = subscriber->watched;
     is_updated = subscriber->nupdates != watched->nupdates;
     subscriber->nupdates = watched->nupdates;
+
+    if (watched->handler != NULL) {
+        is_updated |= subscriber->is_restored;
+        subscriber->is_restored = 0;
+    }
 
     if (watched->version != 0) {
         known = tg_peer_get_resource_version(peer, watched->uri);

@@ -22,6 +22,8 @@ struct ngx_tg_subscriber_s {
     ngx_tg_watched_uri_t *watched;
     ngx_tg_session_base_t *base;
     uint64_t nupdates; /* value of watched->nupdates that it was sent */
+    /* From another worker: updates without a version may be lost meanwhile. */
+    unsigned is_restored:1;
 };
 
 /* A URI of a server to which at least one session has subscribed. */
