@@ -281,6 +281,15 @@ ngx_tg_imported_item_create(ngx_tg_mcp_server_t *mcp,
         return NGX_DECLINED;
     }
 
+    /* It would match the URIs of other servers. */
+    if (element->kind == TG_MCP_TEMPLATES
+        && tg_str_find_char(element->name, ":")
+               >= tg_str_find_char(element->name, "{"))
+    {
+        *why = "its template does not begin with a scheme";
+        return NGX_DECLINED;
+    }
+
     listed = ngx_tg_imported_item_alloc(mcp, element->kind,
                                         2 * element->raw.len, log);
 
