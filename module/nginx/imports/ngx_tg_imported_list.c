@@ -5,8 +5,10 @@
 
 /* Maximum number of tools; no model can use more. */
 #define NGX_TG_IMPORTED_TOOLS_MAX 4096
-/* Maximum number of items in a list of another kind. */
+/* Maximum number of prompts, and of resources. */
 #define NGX_TG_IMPORTED_ITEMS_MAX 16384
+/* Maximum number of templates; a URI that is not listed is matched by each. */
+#define NGX_TG_IMPORTED_TEMPLATES_MAX 256
 
 /* --- names --- */
 
@@ -223,10 +225,14 @@ static ngx_uint_t
 ngx_tg_imported_list_is_too_long(ngx_tg_mcp_server_t *mcp,
                                  ngx_tg_imported_list_t *list, ngx_log_t *log)
 {
-    if (++list->nread <= (list->kind == TG_MCP_TOOLS
-                              ? NGX_TG_IMPORTED_TOOLS_MAX
-                              : NGX_TG_IMPORTED_ITEMS_MAX))
-    {
+    static const ngx_uint_t max[TG_MCP_KINDS] = {
+        [TG_MCP_TOOLS] = NGX_TG_IMPORTED_TOOLS_MAX,
+        [TG_MCP_PROMPTS] = NGX_TG_IMPORTED_ITEMS_MAX,
+        [TG_MCP_RESOURCES] = NGX_TG_IMPORTED_ITEMS_MAX,
+        [TG_MCP_TEMPLATES] = NGX_TG_IMPORTED_TEMPLATES_MAX,
+    };
+
+    if (++list->nread <= max[list->kind]) {
         return 0;
     }
 
