@@ -90,4 +90,50 @@ for my $uri (@hidden, "x:se\tcret.txt", 'shut+x:%73ecret.txt') {
 subscribe('x:later');
 subscribed('shut', 'x:later');
 
+# --- templates that would match the URIs of other servers, and too many
+
+my $greedy = server('greedy', resources => [],
+    resourceTemplates => [
+        map { { uriTemplate => $_, name => 't' } } '{+uri}', '{scheme}://x',
+        'notes', map {"g:$_/{x}"} 4 .. 257 ],
+    contents('g:256/a', 'g:257/a', 'x:one'));
+my $plain = server('plain', resources => [],
+    resourceTemplates => [ { uriTemplate => 'x:{name}', name => 't' } ],
+    contents('x:one'));
+$tg->conf("mcp_server greedy { exec $greedy; }\n"
+        . "mcp_server plain { exec $plain; }")->reload;
+$client = $tg->connect;
+wait_for { read_uri('g:256/a')->{result} } 'the templates of the first';
+wait_for { read_uri('x:one')->{result} } 'those of the second, which it keeps';
+is read_uri('g:257/a')->{result}, undef, 'a template beyond the limit';
+is_deeply [ map { $_->{why} } @{ Toolgate::Status->new($tg->connect)
+            ->look->server->{mcp_servers}[0]{left_out} } ],
+    [ ('its template does not begin with a scheme') x 3,
+      'the list is too long' ], 'the status says what is omitted';
+
+# --- a server that repeats itself
+
+my $twice = server('twice',
+    prompts => [ { name => 'a b' }, { name => 'a_b' } ],
+    resources => [ { uri => 'x:one', name => 'first' },
+        { uri => 'x:one', name => 'second' } ],
+    contents('x:one'));
+$conf = "mcp_server twice { exec $twice; }";
+$tg->conf($conf)->reload;
+$client = $tg->connect;
+wait_for { read_uri('x:one')->{result} } 'its list';
+my $listed = sub { $client->rpc($_[0])->{result} };
+is_deeply [ map { $_->{name} } @{ $listed->('resources/list')->{resources} } ],
+    ['first'], 'the first of two resources';
+is_deeply [ map { $_->{name} } @{ $listed->('prompts/list')->{prompts} } ],
+    ['twice_a_b'], 'the first of two prompts';
+wait_for {
+    grep { slurp($_) =~ /"second"/ } glob $tg->state_dir . '/mcp/*.json'
+} 'the stored list';
+$tg->reload("$conf tool more { return 1; }");
+$client = $tg->connect;
+is text_of($client->call_tool('more')), 1, 'the next config is valid';
+like $tg->log, qr/resource "x:one" of .* already uses: it is omitted$/m,
+    'the log says what is omitted';
+
 done_testing;

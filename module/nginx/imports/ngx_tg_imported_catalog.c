@@ -137,13 +137,18 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
                                     const tg_catalog_entry_t *first)
 {
     const ngx_tg_mcp_server_t *other;
-    ngx_uint_t level;
+    ngx_uint_t level, is_repeated;
 
     other = ngx_tg_entry_get_mcp_server(first, listed);
+    is_repeated = other == listed->server
+                  && listed->tool.entry.kind != TG_ENTRY_TOOL;
     level = to->clashes.level;
 
-    /* Only warn: the server's real list may not contain the tool. */
-    if (ngx_tg_catalog_builder_is_list_guess(to, listed->server)
+    /*
+     * Only warn: the server's real list may not contain the tool; and no prefix
+     * changes that a server repeats itself.
+     */
+    if (is_repeated || ngx_tg_catalog_builder_is_list_guess(to, listed->server)
         || (other != NULL && ngx_tg_catalog_builder_is_list_guess(to, other)))
     {
         level = NGX_LOG_WARN;
@@ -157,15 +162,17 @@ ngx_tg_catalog_builder_log_conflict(ngx_tg_catalog_builder_t *to,
 
     ngx_log_error(level, to->clashes.log, 0,
                   "%s %*s of mcp_server \"%V\" would be named \"%*s\", which "
-                  "%s%V%s already uses%s; choose another \"prefix\" for it, or "
-                  "\"hide\" one of them",
+                  "%s%V%s already uses%s%s",
                   ngx_tg_entry_get_noun(&listed->tool.entry), listed->name.len,
                   listed->name.data, &listed->server->name,
                   listed->tool.entry.name.len, listed->tool.entry.name.data,
                   other != NULL ? "mcp_server \"" : "the config",
                   other != NULL ? &other->name : &(ngx_str_t) ngx_null_string,
                   other != NULL ? "\"" : "",
-                  level == NGX_LOG_EMERG ? "" : ": it is omitted");
+                  level == NGX_LOG_EMERG ? "" : ": it is omitted",
+                  is_repeated ? ""
+                              : "; choose another \"prefix\" for it, or "
+                                "\"hide\" one of them");
 }
 
 /*
