@@ -43,7 +43,10 @@ int tg_server_create_tool(toolgate_server_t *server,
                           const char *const *texts, toolgate_call_pt handler,
                           void *data);
 
-/* Adds a tool and takes over the reference to it. */
+/*
+ * Adds a tool and takes over the reference to it. Must be called with
+ * tg_lib_lock().
+ */
 int tg_server_insert_tool(toolgate_server_t *server, tg_tool_t *tool);
 
 int tg_server_set_tool_option(toolgate_server_t *server,

@@ -141,9 +141,10 @@ tg_server_add_completion(toolgate_server_t *server,
                                       &tool)
              : tg_lib_set_error(TOOLGATE_ERR_ARGUMENT, "unknown %s \"%s\"",
                                 tg_entry_type_name(kind), name);
+    rc = rc == 0 ? tg_server_insert_tool(server, tool) : rc;
     tg_lib_unlock();
 
-    return rc == 0 ? tg_server_insert_tool(server, tool) : rc;
+    return rc;
 }
 
 int

@@ -117,10 +117,8 @@ tg_server_insert_tool(toolgate_server_t *server, tg_tool_t *tool)
 {
     int rc;
 
-    tg_lib_lock();
     rc = tg_server_check_process(server);
     rc = rc == 0 ? tg_server_add_tool(server, tool) : rc;
-    tg_lib_unlock();
     tg_tool_unref(tool);
 
     return rc;
@@ -142,7 +140,13 @@ tg_server_create_tool(toolgate_server_t *server, tg_catalog_entry_type_t kind,
 
     rc = tg_tool_new(kind, name, texts, handler, data, &tool);
 
-    return rc == 0 ? tg_server_insert_tool(server, tool) : rc;
+    if (rc == 0) {
+        tg_lib_lock();
+        rc = tg_server_insert_tool(server, tool);
+        tg_lib_unlock();
+    }
+
+    return rc;
 }
 
 int
