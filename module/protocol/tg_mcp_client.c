@@ -142,7 +142,6 @@ tg_mcp_client_read_capabilities(tg_mcp_client_t *client, tg_str_t caps)
 
         if (value.data == NULL) {
             tg_buf_reset(&client->items[kind].text, 0);
-            client->items[kind].digest = 0;
             continue;
         }
 

@@ -189,7 +189,6 @@ typedef struct {
 /* The last complete list of a kind other than tools. */
 typedef struct {
     tg_buf_t text; /* the result, such as {"prompts":[…]}; empty: no list yet */
-    uint64_t digest;
 } tg_mcp_items_t;
 
 typedef struct {

@@ -165,7 +165,6 @@ tg_mcp_client_set_items(tg_mcp_client_t *client)
     text = items->text;
     items->text = client->list.text;
     client->list.text = text;
-    items->digest = tg_hash_fast(client->seed, tg_buf_view(&items->text));
 }
 
 /*
