@@ -10,6 +10,7 @@
 #include "runner/http/tg_http_job.h"
 #include "runner/output/tg_relayed_call.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_subscriber.h"
 #include "runner/jobs/tg_slot_job.h"
 #include "runner/jobs/tg_job_detach.h"
@@ -21,7 +22,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 17
+#define HOST_METHODS 19
 
 typedef struct {
     uv_loop_t loop;
@@ -115,41 +116,38 @@ host_wait_end(unsigned i)
     tg_job_set_done(host_waiting[i]);
 }
 
-static inline void
-host_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_mcp_servers_subscribe(&host.servers, peer, request);
-}
-
-static inline void
-host_detach(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_mcp_servers_shutdown_conn(&host.servers, peer, request);
-}
-
 static const struct {
     const char *name;
     const tg_job_type_t *type;
     void *owner; /* of jobs of this type */
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+    void (*handle_mcp)(tg_mcp_servers_t *servers, tg_peer_t *peer,
+                       tg_request_t *request);
 } host_methods[HOST_METHODS] = {
-    { "exec", &tg_exec_job_type, &host.programs, NULL },
-    { "wait", &host_wait_type, &host.programs, NULL },
-    { "release", NULL, NULL, tg_jobs_detach_call },
-    { "adopt", NULL, NULL, tg_jobs_attach_call },
-    { "leave", NULL, NULL, tg_relayed_call_register },
-    { "tell", NULL, NULL, tg_relayed_call_update_progress },
-    { "finish", NULL, NULL, tg_relayed_call_finish },
-    { "place", &tg_slot_job_type, &host.programs, NULL },
-    { "mcp_watch", NULL, NULL, host_watch },
-    { "mcp_leave", NULL, NULL, host_detach },
-    { "mcp_call", &tg_mcp_job_type, &host.servers, NULL },
-    { "http", &tg_http_job_type, &host.http, NULL },
-    { "file", &tg_file_job_type, &host.files, NULL },
-    { "files", &tg_file_list_job_type, &host.files, NULL },
-    { "messages", &tg_messages_job_type, &host.files, NULL },
-    { "file_watch", &tg_file_watch_job_type, &host.files, NULL },
-    { "files_watch", &tg_file_list_watch_job_type, &host.files, NULL },
+    { .name = "exec", .type = &tg_exec_job_type, .owner = &host.programs },
+    { .name = "wait", .type = &host_wait_type, .owner = &host.programs },
+    { .name = "release", .handle = tg_jobs_detach_call },
+    { .name = "adopt", .handle = tg_jobs_attach_call },
+    { .name = "leave", .handle = tg_relayed_call_register },
+    { .name = "tell", .handle = tg_relayed_call_update_progress },
+    { .name = "finish", .handle = tg_relayed_call_finish },
+    { .name = "place", .type = &tg_slot_job_type, .owner = &host.programs },
+    { .name = "mcp_watch", .handle_mcp = tg_mcp_servers_subscribe },
+    { .name = "mcp_leave", .handle_mcp = tg_mcp_servers_shutdown_conn },
+    { .name = "mcp_call", .type = &tg_mcp_job_type, .owner = &host.servers },
+    { .name = "mcp_subscribe", .handle_mcp = tg_mcp_servers_watch_resource },
+    { .name = "mcp_unsubscribe",
+      .handle_mcp = tg_mcp_servers_unwatch_resource },
+    { .name = "http", .type = &tg_http_job_type, .owner = &host.http },
+    { .name = "file", .type = &tg_file_job_type, .owner = &host.files },
+    { .name = "files", .type = &tg_file_list_job_type, .owner = &host.files },
+    { .name = "messages", .type = &tg_messages_job_type, .owner = &host.files },
+    { .name = "file_watch",
+      .type = &tg_file_watch_job_type,
+      .owner = &host.files },
+    { .name = "files_watch",
+      .type = &tg_file_list_watch_job_type,
+      .owner = &host.files },
 };
 
 static inline void
@@ -162,6 +160,8 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     if (host_methods[i].type != NULL) {
         tg_jobs_handle_call(&host.jobs, host_methods[i].type,
                             host_methods[i].owner, peer, request);
+    } else if (host_methods[i].handle_mcp != NULL) {
+        host_methods[i].handle_mcp(&host.servers, peer, request);
     } else {
         host_methods[i].handle(&host.jobs, peer, request);
     }
