@@ -4,6 +4,7 @@
 #include "catalog/tg_uri_template.h"
 #include "runner/jobs/tg_job_params.h"
 #include "runner/jobs/tg_job_result.h"
+#include "runner/logging/tg_log.h"
 #include "runner/mcp/tg_mcp_server_notify.h"
 #include "protocol/tg_peer.h"
 
@@ -278,6 +279,9 @@ tg_mcp_resource_watch_remove(tg_mcp_conn_t *mcp_conn,
 
     if (mcp_conn->state == TG_MCP_CONN_READY) {
         tg_mcp_conn_flush(mcp_conn);
+    } else {
+        /* This was maybe the only reason for another start. */
+        tg_mcp_conn_start_soon(mcp_conn);
     }
 }
 
@@ -312,6 +316,10 @@ tg_mcp_resource_watch_add(tg_mcp_conn_t *mcp_conn, tg_peer_t *peer,
     }
 
     if (mcp_conn->nwatches >= TG_MCP_RESOURCE_WATCHES_MAX) {
+        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
+                        "%d of its resources are subscribed to already; "
+                        "changes of further ones are not reported",
+                        TG_MCP_RESOURCE_WATCHES_MAX);
         return TG_LIMIT;
     }
 
@@ -327,6 +335,7 @@ tg_mcp_resource_watch_add(tg_mcp_conn_t *mcp_conn, tg_peer_t *peer,
     is_first = tg_mcp_resource_watch_find(mcp_conn, NULL, uri) == NULL;
     TAILQ_INSERT_TAIL(&mcp_conn->watches, watch, link);
     mcp_conn->nwatches++;
+    mcp_conn->is_leaving = mcp_conn->server->is_leaving;
 
     if (mcp_conn->state == TG_MCP_CONN_READY) {
         watch->is_active = 1;
