@@ -142,7 +142,7 @@ tg_mcp_servers_shutdown(tg_mcp_servers_t *servers)
 
 /* --- connections --- */
 
-/* Remembers the digest of a connection's lists. Returns 1 if it was known. */
+/* Remembers the digest of a connection's tools. Returns 1 if it was known. */
 static int
 tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
 {
@@ -162,6 +162,17 @@ tg_mcp_server_is_list_known(tg_mcp_server_t *server, uint64_t digest)
     return 0;
 }
 
+/* Returns the digest of what all connections of a server should share. */
+static uint64_t
+tg_mcp_server_get_digest(const tg_mcp_lists_t *lists,
+                         const tg_mcp_conn_t *mcp_conn)
+{
+    /* Prompts and resources usually differ from user to user. */
+    return mcp_conn->id[0] == '\0'
+               ? tg_mcp_lists_digest(lists)
+               : tg_catalog_digest(lists->tools, TG_ENTRY_TOOL);
+}
+
 /* Compares lists with those of the server, which they may replace. */
 static void
 tg_mcp_server_update_lists(tg_mcp_server_t *server,
@@ -169,10 +180,10 @@ tg_mcp_server_update_lists(tg_mcp_server_t *server,
 {
     uint64_t digest;
 
-    digest = tg_mcp_lists_digest(lists);
+    digest = tg_mcp_server_get_digest(lists, mcp_conn);
 
     if (server->lists.tools != NULL
-        && tg_mcp_lists_digest(&server->lists) == digest)
+        && tg_mcp_server_get_digest(&server->lists, mcp_conn) == digest)
     {
         return;
     }
@@ -185,6 +196,47 @@ tg_mcp_server_update_lists(tg_mcp_server_t *server,
     }
 }
 
+/*
+ * Takes a connection's lists. If they are too large together, it takes only the
+ * tools, and the connection forgets the others. TG_OK, TG_LIMIT or TG_NOMEM.
+ */
+static int
+tg_mcp_server_take_lists(tg_mcp_conn_t *mcp_conn, tg_mcp_lists_t *lists)
+{
+    tg_mcp_client_t *client;
+    tg_str_t capabilities;
+    size_t size;
+    unsigned i;
+
+    client = &mcp_conn->client;
+    capabilities = tg_buf_view(&mcp_conn->capabilities);
+    size = tg_catalog_list_size(client->tools);
+
+    if (size > TG_MCP_SERVER_LIST_MAX) {
+        return TG_LIMIT;
+    }
+
+    size += capabilities.len + sizeof(",\"capabilities\":");
+
+    for (i = 0; i < TG_MCP_KINDS; i++) {
+        size += client->items[i].text.len;
+    }
+
+    if (size > TG_MCP_SERVER_LIST_MAX) {
+        capabilities = TG_STR_NONE;
+
+        for (i = 0; i < TG_MCP_KINDS; i++) {
+            tg_buf_reset(&client->items[i].text, 0);
+        }
+
+        tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
+                        "its prompts and resources are omitted: all its lists "
+                        "together are larger than 16 MiB");
+    }
+
+    return tg_mcp_lists_set(lists, client, capabilities);
+}
+
 int
 tg_mcp_server_on_conn_lists(tg_mcp_server_t *server, tg_mcp_conn_t *mcp_conn)
 {
@@ -192,19 +244,7 @@ tg_mcp_server_on_conn_lists(tg_mcp_server_t *server, tg_mcp_conn_t *mcp_conn)
     int rc;
 
     tg_mcp_lists_init(&lists);
-    rc = tg_mcp_lists_set(&lists, &mcp_conn->client,
-                          tg_buf_view(&mcp_conn->capabilities));
-
-    if (rc == TG_OK && tg_mcp_lists_size(&lists) > TG_MCP_SERVER_LIST_MAX) {
-        tg_buf_reset(&lists.others, 0);
-        rc = tg_mcp_lists_size(&lists) > TG_MCP_SERVER_LIST_MAX ? TG_LIMIT
-                                                                : TG_OK;
-        if (rc == TG_OK) {
-            tg_mcp_conn_log(mcp_conn, TG_LOG_WARN,
-                            "its prompts and resources are omitted: all its "
-                            "lists together are larger than 16 MiB");
-        }
-    }
+    rc = tg_mcp_server_take_lists(mcp_conn, &lists);
 
     if (rc == TG_OK) {
         if (mcp_conn->id[0] == '\0') {
