@@ -232,6 +232,51 @@ HELP_TEST(many, "more watches than there may be")
     end();
 }
 
+/* A watch takes no place of a limit, and does not wait for one either. */
+HELP_TEST(limited, "watches with a limit")
+{
+    static const char limit[] = "\"limits\":[{\"name\":\"concurrency\","
+                                "\"key\":\"k\",\"concurrency\":2,"
+                                "\"queue\":0}]";
+    unsigned i;
+
+    begin();
+    put_text("root/f", "f");
+    host_nwaiting = 0;
+
+    {
+        HELP_BUFFER(text);
+
+        tg_buf_printf(&text, "{\"tool\":\"r\",%s}", limit);
+        tg_buf_append_char(&text, '\0');
+        (void) host_request("wait", text.data);
+    }
+
+    for (i = 0; i < 4; i++) {
+        HELP_BUFFER(text);
+
+        tg_buf_printf(&text,
+                      "{\"tool\":\"w\",\"root\":\"%s/root\",\"path\":\"f\","
+                      "\"version\":\"0123456789abcdef\",%s}",
+                      dir, limit);
+        tg_buf_append_char(&text, '\0');
+        (void) host_request("file_watch", text.data);
+        CU_ASSERT(host.jobs.limits->nwaiting == 0);
+        CU_ASSERT(host.jobs.limits->nrunning == 1);
+    }
+
+    for (i = 0; i < 4; i++) {
+        CU_ASSERT(host_recv());
+        CU_ASSERT(host_result("version").len == 18);
+    }
+
+    host_wait_end(0);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_until(has_no_watch, NULL));
+    CU_ASSERT_PTR_NULL(host.jobs.limits);
+    end();
+}
+
 /* Sends a watch of the list of the root. */
 static unsigned
 watch_list(const char *folder, tg_str_t version)

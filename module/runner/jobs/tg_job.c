@@ -23,6 +23,13 @@ tg_jobs_schedule_retry(tg_jobs_t *jobs)
 void
 tg_job_release_limits(tg_job_t *job)
 {
+    unsigned i;
+
+    /* A job that just starts still waits in the queue. */
+    for (i = 0; i < job->nlimits && !job->has_started; i++) {
+        job->limits[i]->nwaiting--;
+    }
+
     if (tg_job_unref_limits(job)) {
         tg_jobs_schedule_retry(job->jobs);
     }
