@@ -363,6 +363,25 @@ HELP_TEST(lists, "changes of a list")
     end();
 }
 
+/* A caller that knows a version has just got it: the watch waits a little. */
+HELP_TEST(list_delay, "a list whose version is known")
+{
+    unsigned long started;
+    char room[32];
+    tg_str_t version;
+
+    begin();
+    make_dir("other");
+    (void) watch_list("", TG_STR_NONE);
+    version = get_version(room, sizeof(room));
+    put_text("root/f", "");
+    started = uv_now(&host.loop);
+    (void) watch_list("", version);
+    (void) get_version(room, sizeof(room));
+    CU_ASSERT(uv_now(&host.loop) - started >= 500);
+    end();
+}
+
 /* A cancelled watch ends, whatever it does just now. */
 HELP_TEST(list_cancelled, "cancelled watches of a list")
 {
@@ -372,7 +391,8 @@ HELP_TEST(list_cancelled, "cancelled watches of a list")
     make_dir("other");
 
     for (i = 0; i < 300; i++) {
-        (void) watch_list("", TG_STR_NONE);
+        (void) watch_list("",
+                          i % 2 ? TG_STR("\"0123456789abcdef\"") : TG_STR_NONE);
         host_cancel(host.next_id);
 
         while (i % 3 == 0 && host.jobs.njobs != 0) {

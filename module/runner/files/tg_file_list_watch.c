@@ -374,7 +374,8 @@ tg_file_list_watch_start(tg_job_t *job)
         return -1;
     }
 
-    if (tg_file_list_watch_begin_check(watch) != 0) {
+    /* A caller that knows a version has just received it. */
+    if (watch->version == 0 && tg_file_list_watch_begin_check(watch) != 0) {
         return -1;
     }
 
@@ -384,6 +385,11 @@ tg_file_list_watch_start(tg_job_t *job)
     watch->timer.data = watch;
     tg_job_ref_handle(job);
     files->nlist_watches++;
+
+    if (!watch->is_checking) {
+        uv_timer_start(&watch->timer, tg_file_list_watch_on_timer,
+                       TG_FILE_LIST_WATCH_DELAY_MS, 0);
+    }
 
     return 0;
 }
