@@ -116,7 +116,10 @@ tg_file_watch_on_timer(uv_timer_t *timer)
 void
 tg_file_watch_schedule(tg_file_watch_t *watch, uint64_t delay)
 {
-    if (!watch->is_checking && !watch->is_ending) {
+    if (!watch->is_checking && !watch->is_ending
+        && (!uv_is_active((uv_handle_t *) &watch->timer)
+            || uv_timer_get_due_in(&watch->timer) > delay))
+    {
         uv_timer_start(&watch->timer, tg_file_watch_on_timer, delay, 0);
     }
 }
@@ -337,7 +340,8 @@ tg_file_watch_start(tg_job_t *job)
         return -1;
     }
 
-    if (tg_file_watch_begin_check(watch) != 0) {
+    /* A caller that knows a version has just received it. */
+    if (watch->version == 0 && tg_file_watch_begin_check(watch) != 0) {
         tg_files_sweep_watches(files);
         return -1;
     }
@@ -350,6 +354,7 @@ tg_file_watch_start(tg_job_t *job)
     tg_job_ref_handle(job);
     LIST_INSERT_HEAD(&files->watches, watch, link);
     files->nwatches++;
+    tg_file_watch_schedule(watch, TG_FILE_WATCH_DELAY_MS);
 
     return 0;
 }

@@ -55,7 +55,10 @@ typedef struct tg_file_watch_s {
 
 /* --- tg_file_watch.c --- */
 
-/* Schedules the check of a watch in `delay` ms, unless it is being checked. */
+/*
+ * Schedules the check of a watch in at most `delay` ms, unless it is being
+ * checked.
+ */
 void tg_file_watch_schedule(tg_file_watch_t *watch, uint64_t delay);
 
 /* --- tg_file_watch_inotify.c --- */
