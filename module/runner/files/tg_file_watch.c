@@ -18,6 +18,9 @@
 /* Maximum number of watched files; fewer than the calls of one worker. */
 #define TG_FILE_WATCHES_MAX 1024
 
+/* Maximum number of checks at once: threads must have room for reads. */
+#define TG_FILE_WATCH_CHECKS_MAX 64
+
 /* Interval of comparing files that inotify does not watch, in ms. */
 #define TG_FILE_WATCH_POLL_MS 5000
 
@@ -204,7 +207,9 @@ tg_file_watch_begin_check(tg_file_watch_t *watch)
 static void
 tg_file_watch_check(tg_file_watch_t *watch)
 {
-    if (tg_file_watch_begin_check(watch) != 0) {
+    if (watch->files->nchecks >= TG_FILE_WATCH_CHECKS_MAX) {
+        tg_file_watch_schedule(watch, TG_FILE_WATCH_DELAY_MS);
+    } else if (tg_file_watch_begin_check(watch) != 0) {
         tg_job_set_ending(watch->job);
         tg_file_watch_end(watch);
     }
@@ -341,7 +346,9 @@ tg_file_watch_start(tg_job_t *job)
     }
 
     /* A caller that knows a version has just received it. */
-    if (watch->version == 0 && tg_file_watch_begin_check(watch) != 0) {
+    if (watch->version == 0 && files->nchecks < TG_FILE_WATCH_CHECKS_MAX
+        && tg_file_watch_begin_check(watch) != 0)
+    {
         tg_files_sweep_watches(files);
         return -1;
     }
