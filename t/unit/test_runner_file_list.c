@@ -1,6 +1,8 @@
 /* Lists of files: what is listed, in which order, on which page. */
 #include "runner_files.h"
 
+#include <sys/resource.h>
+
 /* Lists the root; `folder` and `more` have further members. */
 static int
 list_folder(const char *folder, const char *more)
@@ -325,5 +327,45 @@ HELP_TEST(many, "100,000 files in pages")
 #else
     CU_ASSERT(get_peak_kb() - before < 4096);
 #endif
+    end();
+}
+
+/* Without a descriptor for a folder, its files are not missing. */
+HELP_TEST(descriptors, "too few descriptors")
+{
+    static const char folder[] = ",\"uri\":\"f:/\",\"recursive\":true";
+    struct rlimit before, few;
+    int fds[256];
+    size_t n;
+
+    begin();
+    make_dir("root/sub");
+    put_text("root/sub/f", "f");
+    CU_ASSERT(list_folder(folder, ""));
+    CU_ASSERT(has_uris(" f:/sub/f"));
+
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = before;
+    few.rlim_cur = sizeof(fds) / sizeof(fds[0]);
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &few) == 0);
+
+    for (n = 0; (fds[n] = dup(STDIN_FILENO)) != -1; n++) {
+        /* void */
+    }
+
+    /* Two for the root, none for the folder in it. */
+    CU_ASSERT_FATAL(n > 2);
+    (void) close(fds[--n]);
+    (void) close(fds[--n]);
+    CU_ASSERT(list_folder(folder, ""));
+    CU_ASSERT(host_is("failure", "\"internal\""));
+
+    while (n != 0) {
+        (void) close(fds[--n]);
+    }
+
+    CU_ASSERT(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CU_ASSERT(list_folder(folder, ""));
+    CU_ASSERT(has_uris(" f:/sub/f"));
     end();
 }

@@ -201,6 +201,13 @@ tg_file_list_watch_folder(tg_file_list_t *list, int fd)
     }
 }
 
+/* Checks for an error that says nothing about a folder. */
+static int
+tg_file_list_is_shortage(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOMEM;
+}
+
 /* Opens a folder in the innermost one. Skips one that cannot be opened. */
 static int
 tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
@@ -216,13 +223,14 @@ tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     folder = fd != -1 ? fdopendir(fd) : NULL;
 
-    if (folder == NULL) {
-        if (fd != -1) {
-            (void) close(fd);
-            return TG_NOMEM;
-        }
+    if (fd == -1) {
+        list->is_unwatched = 1;
+        return tg_file_list_is_shortage(errno) ? TG_NOMEM : TG_OK;
+    }
 
-        return TG_OK;
+    if (folder == NULL) {
+        (void) close(fd);
+        return TG_NOMEM;
     }
 
     tg_file_list_watch_folder(list, fd);
@@ -342,7 +350,7 @@ tg_file_list_open(tg_file_list_t *list)
             (void) close(fd);
         }
 
-        return TG_INVALID;
+        return tg_file_list_is_shortage(list->err) ? TG_NOMEM : TG_INVALID;
     }
 
     tg_file_list_watch_folder(list, fd);
@@ -351,7 +359,7 @@ tg_file_list_open(tg_file_list_t *list)
 
     if (list->root == -1) {
         list->err = errno;
-        return TG_INVALID;
+        return tg_file_list_is_shortage(list->err) ? TG_NOMEM : TG_INVALID;
     }
 
     return TG_AGAIN;

@@ -36,7 +36,7 @@ typedef struct {
     uint64_t hash;
     int inotify; /* descriptor that shall watch the folders, or -1 */
     unsigned nwatched;
-    int is_unwatched; /* a folder could not be watched */
+    int is_unwatched; /* a folder could not be watched, or opened */
 } tg_file_list_t;
 
 /* Maximum number of folders that one list has watched. */
@@ -53,8 +53,9 @@ void tg_file_list_begin(tg_file_list_t *list, const tg_file_filter_t *filter,
 
 /*
  * Reads some entries. TG_AGAIN: call again; TG_OK: list->paths is the page;
- * TG_NOMEM; TG_LIMIT: there are more than TG_FILE_LIST_SCAN_MAX entries;
- * TG_INVALID: the root cannot be opened, list->err is the errno.
+ * TG_NOMEM: no memory or descriptor is left; TG_LIMIT: there are more than
+ * TG_FILE_LIST_SCAN_MAX entries; TG_INVALID: the root cannot be opened,
+ * list->err is the errno.
  */
 int tg_file_list_step(tg_file_list_t *list);
 

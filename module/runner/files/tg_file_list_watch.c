@@ -115,6 +115,16 @@ tg_file_list_watch_on_work(tg_thread_work_t *work)
 
     rc = tg_file_list_step(&page->list);
 
+    /* The list is unknown, not another one. */
+    if (rc == TG_NOMEM) {
+        tg_file_list_end(&page->list);
+        watch->has_list = 0;
+        watch->is_unwatched = 1;
+        watch->has_moved = 0;
+        watch->found = watch->version;
+        return 0;
+    }
+
     if (rc != TG_AGAIN) {
         tg_file_list_watch_end_folder(watch, rc);
     }
