@@ -50,8 +50,7 @@ HELP_TEST(contents, "text and blob")
         const char *member;
         const char *value;
     } cases[] = {
-        { "a.csv", "# A \"b\"\n", "", "text/csv", "text",
-          "# A \\\"b\\\"\\n" },
+        { "a.csv", "# A \"b\"\n", "", "text/csv", "text", "# A \\\"b\\\"\\n" },
         { "a.bin", "abc", "", "text/plain", "text", "abc" },
         { "a.bin", "\xff", "", "application/octet-stream", "blob", "/w==" },
         { "a.csv", "\xff", "", "text/csv", "blob", "/w==" },
@@ -334,6 +333,21 @@ HELP_TEST(changed, "a file that changes between two parts")
         tg_file_read_end(&reader);
         end();
     }
+}
+
+HELP_TEST(sizeless, "a file whose size is not that of its content")
+{
+    tg_file_read_t reader;
+    int rc;
+
+    tg_file_read_begin(&reader, open("/proc/self/status", O_RDONLY), 1 << 20);
+
+    do {
+        rc = tg_file_read_step(&reader);
+    } while (rc == TG_AGAIN);
+
+    CU_ASSERT(rc == TG_INVALID && reader.err == EOVERFLOW);
+    tg_file_read_end(&reader);
 }
 
 /* Overwrites a file in place, always with equal bytes. */

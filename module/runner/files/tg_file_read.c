@@ -74,15 +74,15 @@ tg_file_is_of_this_tick(const struct stat *info)
     return ahead >= 0 && ahead < TG_FILE_TICK_NS;
 }
 
-/* Waits, then lets the next step begin another attempt. */
+/* Waits, then lets the next step begin another attempt, or fails with `err`. */
 static int
-tg_file_read_retry(tg_file_read_t *reader)
+tg_file_read_retry(tg_file_read_t *reader, int err)
 {
     static const struct timespec wait = { .tv_nsec = TG_FILE_READ_WAIT_MS
                                                      * 1000000L };
 
     if (++reader->ntries == TG_FILE_READ_TRIES) {
-        return tg_file_read_fail(reader, ESTALE);
+        return tg_file_read_fail(reader, err);
     }
 
     reader->has_begun = 0;
@@ -106,7 +106,7 @@ tg_file_read_begin_attempt(tg_file_read_t *reader)
     }
 
     if (tg_file_is_of_this_tick(&reader->before)) {
-        return tg_file_read_retry(reader);
+        return tg_file_read_retry(reader, ESTALE);
     }
 
     tg_buf_truncate(&reader->data, 0);
@@ -132,10 +132,13 @@ tg_file_read_end_attempt(tg_file_read_t *reader)
         return tg_file_read_fail(reader, errno);
     }
 
+    if (!tg_file_is_unchanged(&reader->before, &after)) {
+        return tg_file_read_retry(reader, ESTALE);
+    }
+
     return reader->data.len == (size_t) reader->before.st_size
-                   && tg_file_is_unchanged(&reader->before, &after)
                ? TG_OK
-               : tg_file_read_retry(reader);
+               : tg_file_read_retry(reader, EOVERFLOW);
 }
 
 int

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* Attempts to read a file that changes, and the time between them in ms. */
-#define TG_FILE_READ_TRIES 20
+#define TG_FILE_READ_TRIES 8
 #define TG_FILE_READ_WAIT_MS 5
 
 /* Bytes of the first step, and of each further step. */
@@ -34,7 +34,8 @@ void tg_file_read_begin(tg_file_read_t *reader, int fd, size_t max);
 /*
  * Reads a part. TG_AGAIN: call again; TG_OK: reader->data is the file;
  * TG_LIMIT: it is larger than `max`; TG_NOMEM; TG_INVALID: reader->err is the
- * errno, or ESTALE if the file changed during each attempt.
+ * errno, ESTALE if the file changed during each attempt, or EOVERFLOW if its
+ * size is not that of its content, as in /proc.
  */
 int tg_file_read_step(tg_file_read_t *reader);
 

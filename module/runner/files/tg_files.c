@@ -103,6 +103,15 @@ tg_files_make_failure(const tg_job_t *job, int err, const char *path,
                                            tg_buf_view(text));
     }
 
+    if (err == EOVERFLOW) {
+        tg_buf_printf(text,
+                      "%s: the file cannot be read: its size is not that of "
+                      "its content, as in /proc and /sys.",
+                      tool);
+        return tg_outcome_make_failure_str(TG_FAILURE_PROGRAM,
+                                           tg_buf_view(text));
+    }
+
     tg_log(TG_LOG_ERROR, "%s: cannot read %s: %s", tool, path, strerror(err));
 
     if (err == EACCES || err == EPERM) {
