@@ -236,6 +236,13 @@ tg_cli_prompt_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
+    if (session->response.kind == TG_RESPONSE_ERROR && !get->options->is_json
+        && session->response.code == TG_RPC_METHOD_NOT_FOUND)
+    {
+        (void) tg_cli_error("%s offers you no prompts", session->address);
+        return TG_CLI_EXIT_REFUSED;
+    }
+
     if (session->response.kind != TG_RESPONSE_RESULT) {
         return tg_cli_list_report_error(session, TG_MCP_PROMPTS, get->name);
     }

@@ -152,6 +152,14 @@ const tg_cli_command_t tg_cli_cmd_resources = {
 static int
 tg_cli_read_report_error(const tg_cli_session_t *session, const char *uri)
 {
+    if (!session->options->is_json
+        && session->response.kind == TG_RESPONSE_ERROR
+        && session->response.code == TG_RPC_METHOD_NOT_FOUND)
+    {
+        (void) tg_cli_error("%s offers you no resources", session->address);
+        return TG_CLI_EXIT_REFUSED;
+    }
+
     if (session->options->is_json
         || session->response.code != TG_CLI_RESOURCE_NOT_FOUND)
     {

@@ -154,6 +154,10 @@ is $status, 0, 'a message that is none';
 give($conn, 'prompts/list', { prompts => \@prompts });
 ends($cli, 'an unknown prompt with arguments', 1, '',
     qr/unknown prompt "reviwe"; did you mean review\? \(toolgate prompts /);
+($cli, $conn) = start('prompt', 'hello');
+refuse($conn, request($conn, 'prompts/get'), -32601, 'unknown method');
+ends($cli, 'a prompt of a server without prompts', 1, '',
+    qr/offers you no prompts$/);
 for my $name ('helo', 'nosuch') {
     ($cli, $conn) = start('prompt', $name);
     refuse($conn, request($conn, 'prompts/get'), -32602, 'unknown');

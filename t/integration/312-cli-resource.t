@@ -163,6 +163,10 @@ my $gone = { uri => 'x:9' };
 refuse($conn, request($conn, 'resources/read'), -32002, 'not found', $gone);
 ends($cli, 'an unknown resource', 1, '',
     qr/unknown resource "x:9" \(toolgate resources shows all/);
+($cli, $conn) = start('read', 'x:9');
+refuse($conn, request($conn, 'resources/read'), -32601, 'unknown method');
+ends($cli, 'a resource of a server without resources', 1, '',
+    qr/offers you no resources$/);
 ($cli, $conn) = start('read', 'x:9', '--json');
 refuse($conn, request($conn, 'resources/read'), -32002, 'not found', $gone);
 ends($cli, 'an unknown resource with --json', 1,
