@@ -221,6 +221,15 @@ for my $case (
     [ "tool a {\n input_schema {\"type\":\"object\"};\n return hi;\n}",
         qr/"input_schema" is not a block, .*JSON, .*between single quotes/ ],
     [ "tool a {\n exec echo {{name}};\n}", qr/"exec" is not a block, but/ ],
+    [ "prompt a {\n argument x pattern=^[a-f]{7}\$;\n return hi;\n}",
+        qr/"argument" is not a block, .*the whole word .*'pattern=\^\[a-f\]/ ],
+    [ "prompt a {\n argument x pattern='^[a-f]{7}\$';\n return hi;\n}",
+        qr/"argument" is not a block, .*the whole word .*'pattern=\^\[a-f\]/ ],
+    [ "resource_files /usr;", qr/"resource_files" has no uri=; write what / ],
+    [ "resource {\n return hi;\n}",
+        qr/"resource" takes 1 argument, not 0; write a URI before the "\{"/ ],
+    [ "resource_template {\n return hi;\n}",
+        qr/"resource_template" takes .*; write a template before the "\{"/ ],
 
     # JSON that is not valid for any values of its variables.
     (map {

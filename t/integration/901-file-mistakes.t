@@ -64,8 +64,8 @@ SKIP: {
 # The same for `resource_files`.
 my $files = "resource_files $dir/sub";
 my @file_mistakes = (
-    [ "$files; #!", qr/number of arguments in "resource_files"/ ],
-    [ "$files max=1; #!", qr/needs what the URIs of its files begin with/ ],
+    [ "$files; #!", qr/"resource_files" has no uri=; write/ ],
+    [ "$files max=1; #!", qr/has no uri=; write what the URIs/ ],
     [ "$files uri=; #!", qr/needs what the URIs/ ],
     [ "$files uri=a; #!", qr/invalid "uri=a" of "resource_files"/ ],
     [ "$files uri=/a/; #!", qr/invalid "uri=\/a\/"/ ],

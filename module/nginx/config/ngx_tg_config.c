@@ -107,9 +107,9 @@ ngx_tg_conf_set_handler(ngx_conf_t *cf, const ngx_tg_handler_t *handler)
     value = cf->args->elts;
     return ngx_tg_conf_error(
         cf,
-        "\"%V\" directive is a second handler; this tool has "
-        "\"%V\" already: remove one of them",
-        &value[0], &tool->handler->name);
+        "\"%V\" directive is a second handler; this %s has \"%V\" "
+        "already: remove one of them",
+        &value[0], tg_entry_type_name(tool->entry.kind), &tool->handler->name);
 }
 
 /*

@@ -367,6 +367,14 @@ void ngx_tg_arg_property_init(ngx_tg_arg_property_t *property, tg_str_t root,
  */
 ngx_int_t ngx_tg_tool_resolve_arg_paths(ngx_conf_t *cf, ngx_tg_tool_t *tool);
 
+/*
+ * Returns the probable error in a directive with too many or too few arguments,
+ * of which it needs `least`.
+ */
+const char *ngx_tg_hint_explain_arg_count(const ngx_array_t *args,
+                                          ngx_uint_t is_block,
+                                          ngx_uint_t least);
+
 /* --- lint: warnings, each with a remedy --- */
 
 /*

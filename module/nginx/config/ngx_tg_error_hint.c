@@ -230,42 +230,6 @@ ngx_tg_hint_accepts_arg_count(const ngx_command_t *cmd, ngx_uint_t n)
 }
 
 /*
- * Returns the probable error in a directive with too many or too few arguments.
- */
-static const char *
-ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
-                              ngx_uint_t least)
-{
-    ngx_str_t *value;
-    ngx_uint_t i;
-
-    value = args->elts;
-
-    for (i = 1; i < args->nelts; i++) {
-        if (value[i].len == 1 && strchr("=:", value[i].data[0]) != NULL) {
-            return "remove the \"=\" or \":\" between the name and the value";
-        }
-    }
-
-    if (args->nelts - 1 >= least) {
-        return is_block
-                   ? "write one name, without blanks, before the \"{\""
-                   : "put a value that has blanks between quotes, '...' or "
-                     "\"...\", with a \"\\\" before each such quote inside it";
-    }
-
-    if (is_block) {
-        return "write a name before the \"{\"";
-    }
-
-    return args->nelts > 1 && strpbrk((char *) value[1].data, ":=") != NULL
-                   && strstr((char *) value[1].data, "://") == NULL
-               ? "write a blank, not \":\" or \"=\", between a name and its "
-                 "value"
-               : "one is missing";
-}
-
-/*
  * Logs the number of arguments that the current directive takes, if its own
  * number is wrong. Returns 1 if a line was logged, else 0.
  */
@@ -517,10 +481,12 @@ ngx_tg_log_error_hint(ngx_conf_t *cf)
     {
         ngx_conf_log_error(
             NGX_LOG_EMERG, cf, 0,
-            "\"%V\" is not a block, but has a \"{\"; write JSON, "
-            "and other values with braces, between single "
-            "quotes",
-            name);
+            "\"%V\" is not a block, but has a \"{\"; put JSON, or the whole "
+            "word with the \"{\", between single quotes%s",
+            name,
+            ngx_strcmp(name->data, "argument") == 0
+                ? ", such as 'pattern=^[a-f]{7}$'"
+                : "");
 
     } else if (!ngx_tg_hint_log_missing_semicolon(cf, NGX_LOG_EMERG, names)) {
         (void) ngx_tg_hint_log_arg_count(cf, cf->cmd_type);

@@ -406,3 +406,40 @@ ngx_tg_lint_tool(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_uint_t first)
 
     return NGX_OK;
 }
+
+const char *
+ngx_tg_hint_explain_arg_count(const ngx_array_t *args, ngx_uint_t is_block,
+                              ngx_uint_t least)
+{
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    value = args->elts;
+
+    for (i = 1; i < args->nelts; i++) {
+        if (value[i].len == 1 && strchr("=:", value[i].data[0]) != NULL) {
+            return "remove the \"=\" or \":\" between the name and the value";
+        }
+    }
+
+    if (args->nelts - 1 >= least) {
+        return is_block
+                   ? "write one name, without blanks, before the \"{\""
+                   : "put a value that has blanks between quotes, '...' or "
+                     "\"...\", with a \"\\\" before each such quote inside it";
+    }
+
+    if (is_block) {
+        return ngx_strcmp(value[0].data, "resource") == 0
+                   ? "write a URI before the \"{\""
+               : ngx_strcmp(value[0].data, "resource_template") == 0
+                   ? "write a template before the \"{\""
+                   : "write a name before the \"{\"";
+    }
+
+    return args->nelts > 1 && strpbrk((char *) value[1].data, ":=") != NULL
+                   && strstr((char *) value[1].data, "://") == NULL
+               ? "write a blank, not \":\" or \"=\", between a name and its "
+                 "value"
+               : "one is missing";
+}

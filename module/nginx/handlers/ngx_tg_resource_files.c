@@ -178,9 +178,12 @@ ngx_tg_resource_files_read_args(ngx_conf_t *cf,
         || ngx_strlchr(args->uri.data, args->uri.data + args->uri.len, '{')
                != NULL)
     {
-        (void) ngx_tg_conf_error(cf, "\"resource_files\" needs what the URIs "
-                                     "of its files begin with, without a "
-                                     "variable, such as \"uri=notes:///\"");
+        (void) ngx_tg_conf_error(cf,
+                                 "\"resource_files\" %s what the URIs of its "
+                                 "files begin with, without a variable, such "
+                                 "as \"uri=notes:///\"",
+                                 args->uri.data == NULL ? "has no uri=; write"
+                                                        : "needs");
         return NGX_ERROR;
     }
 
@@ -528,7 +531,7 @@ ngx_tg_resource_files_add_list(ngx_conf_t *cf, ngx_tg_srv_conf_t *scf)
 
 static ngx_command_t ngx_tg_resource_files_commands[] = {
 
-    { ngx_string("resource_files"), NGX_STREAM_SRV_CONF | NGX_CONF_2MORE,
+    { ngx_string("resource_files"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
       ngx_tg_resource_files_set, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     ngx_null_command
