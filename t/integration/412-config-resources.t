@@ -69,7 +69,7 @@ my @mistakes = (
     ],
     [
         'a template without a variable',
-        qr{invalid resource_template "n:///a": write a vari.*quotes},
+        qr{"n:///a": write a variable.* without variables is a resource in },
         "resource_template n:///a { #!\n $handler }"
     ],
     [
@@ -117,7 +117,8 @@ my @mistakes = (
         "prompt a {\n message system hi; #!\n}"
     ],
     [
-        'messages and a handler', qr/"return" directive is a second handler/,
+        'messages and a handler',
+        qr/a second handler; this prompt has "message"/,
         "prompt a {\n message user hi;\n return hi; #!\n}"
     ],
     [
@@ -170,6 +171,21 @@ my @mistakes = (
         'a required argument with a default',
         qr/"argument x" is required, so its default has no effect/,
         "prompt a {\n argument x required default=1; #!\n $handler }"
+    ],
+    [
+        'a quote within a default',
+        qr/"argument x" has a value that begins with a quote; .*whole param/,
+        "prompt a {\n argument x default=\"a b\"; #!\n $handler }"
+    ],
+    [
+        'a quote within a pattern',
+        qr/"argument x" has a value that begins with a quote; .*whole param/,
+        "prompt a {\n argument x pattern='^[a-f]+\$'; #!\n $handler }"
+    ],
+    [
+        'a default that the pattern refuses',
+        qr/the default of "argument x" does not match its pattern/,
+        "prompt a {\n argument x default=y pattern=^[0-9]+\$; #!\n $handler }"
     ],
     [
         'an argument that is no variable',
@@ -367,7 +383,8 @@ tool_server_icon        "data:image/png;base64,AAAA" any;
 tool a { description d; meta anthropic/alwaysLoad true; meta x '{"a":[1]}';
          icon https://a.b/c.svg image/svg+xml any light; return hi; }
 prompt a { description d; title A; argument x required "An x.";
-           argument y default=2; message user "$tool_arg_x $tool_arg_y";
+           argument y default=2 'pattern=^[0-9]{1,3}$';
+           message user "$tool_arg_x $tool_arg_y";
            message assistant "$$5"; }
 resource a:b { name a; title "A b"; mime "text/plain; charset=utf-8"; ttl 0;
                audience assistant user; priority 0.25; return "$tool_uri"; }

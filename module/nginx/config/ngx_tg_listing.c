@@ -104,14 +104,10 @@ ngx_tg_tool_init_template(ngx_conf_t *cf, const ngx_tg_srv_conf_t *scf,
                                &mistake);
 
     if (rc == TG_INVALID) {
-        (void) ngx_tg_conf_error(
-            cf, "invalid resource_template \"%*s\": %s%s",
-            ngx_min(tool->entry.name.len, NGX_TG_QUOTED_NAME_MAX),
-            tool->entry.name.data, mistake,
-            tg_str_find_char(tool->entry.name, "{") == tool->entry.name.len
-                ? "; put a template between quotes, as NGINX ends a word at "
-                  "\"{\""
-                : "");
+        (void) ngx_tg_conf_error(cf, "invalid resource_template \"%*s\": %s",
+                                 ngx_min(tool->entry.name.len,
+                                         NGX_TG_QUOTED_NAME_MAX),
+                                 tool->entry.name.data, mistake);
     }
 
     if (rc != TG_OK) {
@@ -177,6 +173,13 @@ ngx_tg_tool_find_argument(const ngx_tg_tool_t *tool, tg_str_t name)
     return NULL;
 }
 
+/* NGINX takes a quote within a word as part of it, and ends it at a blank. */
+static int
+ngx_tg_argument_has_quote(tg_str_t text)
+{
+    return text.len != 0 && (text.data[0] == '"' || text.data[0] == '\'');
+}
+
 /* Reads the words after an argument's name. NGX_OK or NGX_DECLINED. */
 static ngx_int_t
 ngx_tg_argument_read_words(ngx_conf_t *cf, ngx_tg_argument_t *argument)
@@ -210,6 +213,90 @@ ngx_tg_argument_read_words(ngx_conf_t *cf, ngx_tg_argument_t *argument)
     }
 
     return NGX_OK;
+}
+
+/* Checks that the default of an argument matches its pattern. */
+static ngx_int_t
+ngx_tg_argument_check_default(ngx_conf_t *cf, ngx_command_t *cmd,
+                              const ngx_tg_argument_t *argument)
+{
+    tg_schema_validator_t *validator;
+    tg_buf_t schema, text;
+    tg_schema_t *compiled;
+    int rc;
+
+    tg_buf_init(&schema, tg_alloc_libc());
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_append_char(&schema, '{');
+    tg_json_add_string(&schema, "pattern", argument->pattern);
+    tg_buf_append_char(&schema, '}');
+    tg_json_write_string(&text, argument->default_value);
+    validator = tg_schema_validator_new(tg_alloc_libc(), 0);
+    compiled = NULL;
+    rc = TG_NOMEM;
+
+    if (validator != NULL && !tg_buf_has_failed(&schema)
+        && !tg_buf_has_failed(&text))
+    {
+        compiled = ngx_tg_schema_compile(cf, &cmd->name, tg_buf_view(&schema),
+                                         0);
+    }
+
+    if (compiled != NULL) {
+        rc = tg_schema_validate(compiled, validator, tg_buf_view(&text), NULL);
+    }
+
+    if (rc == TG_INVALID) {
+        (void) ngx_tg_conf_error(cf,
+                                 "the default of \"%V %*s\" does not match its "
+                                 "pattern; correct one of them",
+                                 &cmd->name, argument->name.len,
+                                 argument->name.data);
+    }
+
+    tg_schema_validator_free(validator);
+    tg_buf_deinit(&schema);
+    tg_buf_deinit(&text);
+
+    return rc == TG_OK ? NGX_OK : NGX_ERROR;
+}
+
+static ngx_int_t
+ngx_tg_argument_check_values(ngx_conf_t *cf, ngx_command_t *cmd,
+                             const ngx_tg_argument_t *argument)
+{
+    const char *mistake;
+
+    mistake = NULL;
+
+    if (ngx_tg_argument_has_quote(argument->default_value)
+        || ngx_tg_argument_has_quote(argument->pattern))
+    {
+        mistake = "has a value that begins with a quote; put the whole "
+                  "parameter between quotes: \"default=a b\"";
+
+    } else if (argument->is_required && argument->default_value.data != NULL) {
+        mistake = "is required, so its default has no effect; remove one of "
+                  "them";
+
+    } else if (!tg_utf8_is_valid(argument->description)
+               || !tg_utf8_is_valid(argument->default_value)
+               || !tg_utf8_is_valid(argument->pattern))
+    {
+        mistake = "is not valid UTF-8";
+    }
+
+    if (mistake != NULL) {
+        (void) ngx_tg_conf_error(cf, "\"%V %*s\" %s", &cmd->name,
+                                 argument->name.len, argument->name.data,
+                                 mistake);
+        return NGX_ERROR;
+    }
+
+    return argument->default_value.data != NULL
+                   && argument->pattern.data != NULL
+               ? ngx_tg_argument_check_default(cf, cmd, argument)
+               : NGX_OK;
 }
 
 /* argument NAME [required] [default=TEXT] [pattern=REGEX] [DESCRIPTION] */
@@ -261,18 +348,8 @@ ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                  &cmd->name, &value[1]);
     }
 
-    if (argument->is_required && argument->default_value.data != NULL) {
-        return ngx_tg_conf_error(cf,
-                                 "\"%V %V\" is required, so its default has "
-                                 "no effect; remove one of them",
-                                 &cmd->name, &value[1]);
-    }
-
-    if (!tg_utf8_is_valid(argument->description)
-        || !tg_utf8_is_valid(argument->default_value)
-        || !tg_utf8_is_valid(argument->pattern))
-    {
-        return "is not valid UTF-8";
+    if (ngx_tg_argument_check_values(cf, cmd, argument) != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     return tool->arguments->nelts <= NGX_TG_ARGUMENTS_MAX
