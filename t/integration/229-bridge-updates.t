@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Agents behind bridges that are subscribed to a resource of an MCP server hear
-# of each change once, over reloads, and also after a restart of NGINX.
+# Agents behind bridges that are subscribed to a resource of an MCP server are
+# notified of each change once, and once after each reload, during which NGINX
+# may have missed a change; also after a restart of NGINX.
 
 use Toolgate::Test qw(Way);
 
@@ -64,6 +65,9 @@ sub quiet {
 change('at first');
 for my $n (1 .. 6) {
     $tg->reload(body($n));
+    ok $_->client->notification($updated), "reload $n: a change may be missed"
+        for @agents;
+    quiet("reload $n");
     change("reload $n");
 }
 
