@@ -332,6 +332,7 @@ typedef struct {
     /* Handles a request whose era and capability fit. */
     void (*serve)(tg_peer_t *peer, const tg_message_t *message,
                   tg_reply_t *reply);
+    tg_catalog_entry_type_t kind; /* value of reply->kind for serve */
 } tg_mcp_method_t;
 
 /* Returns the method of a raw value, or NULL if MCP does not define it. */

@@ -406,12 +406,11 @@ tg_peer_set_modern(tg_peer_t *peer, const tg_message_t *message)
 }
 
 static void
-tg_mcp_on_call(tg_peer_t *peer, const tg_message_t *message, tg_reply_t *reply,
-               tg_catalog_entry_type_t kind)
+tg_mcp_on_call(tg_peer_t *peer, const tg_message_t *message, tg_reply_t *reply)
 {
     const char *why;
 
-    why = tg_peer_on_call(peer, message, reply, kind);
+    why = tg_peer_on_call(peer, message, reply, reply->kind);
 
     if (why != NULL) {
         tg_reply_reject_request(peer, reply, TG_RPC_INVALID_PARAMS, why);
@@ -419,67 +418,38 @@ tg_mcp_on_call(tg_peer_t *peer, const tg_message_t *message, tg_reply_t *reply,
 }
 
 static void
-tg_mcp_on_tools_call(tg_peer_t *peer, const tg_message_t *message,
-                     tg_reply_t *reply)
+tg_mcp_on_list(tg_peer_t *peer, const tg_message_t *message, tg_reply_t *reply)
 {
-    tg_mcp_on_call(peer, message, reply, TG_ENTRY_TOOL);
-}
-
-static void
-tg_mcp_on_prompts_get(tg_peer_t *peer, const tg_message_t *message,
-                      tg_reply_t *reply)
-{
-    tg_mcp_on_call(peer, message, reply, TG_ENTRY_PROMPT);
-}
-
-static void
-tg_mcp_on_tools_list(tg_peer_t *peer, const tg_message_t *message,
-                     tg_reply_t *reply)
-{
-    tg_peer_on_list(peer, message, reply, TG_ENTRY_TOOL);
-}
-
-static void
-tg_mcp_on_prompts_list(tg_peer_t *peer, const tg_message_t *message,
-                       tg_reply_t *reply)
-{
-    tg_peer_on_list(peer, message, reply, TG_ENTRY_PROMPT);
-}
-
-static void
-tg_mcp_on_resources_list(tg_peer_t *peer, const tg_message_t *message,
-                         tg_reply_t *reply)
-{
-    tg_peer_on_list(peer, message, reply, TG_ENTRY_RESOURCE);
-}
-
-static void
-tg_mcp_on_templates_list(tg_peer_t *peer, const tg_message_t *message,
-                         tg_reply_t *reply)
-{
-    tg_peer_on_list(peer, message, reply, TG_ENTRY_TEMPLATE);
+    tg_peer_on_list(peer, message, reply, reply->kind);
 }
 
 static const tg_mcp_method_t tg_mcp_methods[] = {
-    { "tools/call", 0, 0, tg_mcp_on_tools_call },
-    { "tools/list", 0, 0, tg_mcp_on_tools_list },
-    { "ping", TG_METHOD_IS_LEGACY | TG_METHOD_IS_PING, 0, tg_mcp_respond_ping },
+    { "tools/call", 0, 0, tg_mcp_on_call, TG_ENTRY_TOOL },
+    { "tools/list", 0, 0, tg_mcp_on_list, TG_ENTRY_TOOL },
+    { "ping", TG_METHOD_IS_LEGACY | TG_METHOD_IS_PING, 0, tg_mcp_respond_ping,
+      TG_ENTRY_METHOD },
     { "initialize", TG_METHOD_IS_LEGACY | TG_METHOD_IS_INITIALIZE, 0,
-      tg_mcp_respond_initialize },
+      tg_mcp_respond_initialize, TG_ENTRY_METHOD },
     { "server/discover", TG_METHOD_IS_MODERN | TG_METHOD_IS_DISCOVER, 0,
-      tg_mcp_on_discover },
-    { "subscriptions/listen", TG_METHOD_IS_MODERN, 0, tg_mcp_on_listen },
-    { "prompts/list", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_prompts_list },
-    { "prompts/get", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_prompts_get },
-    { "resources/list", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_resources_list },
-    { "resources/templates/list", 0, TG_CAPABILITY_RESOURCES,
-      tg_mcp_on_templates_list },
-    { "resources/read", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_resource_read },
+      tg_mcp_on_discover, TG_ENTRY_METHOD },
+    { "subscriptions/listen", TG_METHOD_IS_MODERN, 0, tg_mcp_on_listen,
+      TG_ENTRY_METHOD },
+    { "prompts/list", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_list,
+      TG_ENTRY_PROMPT },
+    { "prompts/get", 0, TG_CAPABILITY_PROMPTS, tg_mcp_on_call,
+      TG_ENTRY_PROMPT },
+    { "resources/list", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_list,
+      TG_ENTRY_RESOURCE },
+    { "resources/templates/list", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_list,
+      TG_ENTRY_TEMPLATE },
+    { "resources/read", 0, TG_CAPABILITY_RESOURCES, tg_mcp_on_resource_read,
+      TG_ENTRY_RESOURCE },
     { "resources/subscribe", TG_METHOD_IS_LEGACY, TG_CAPABILITY_SUBSCRIBE,
-      tg_mcp_on_subscribe },
+      tg_mcp_on_subscribe, TG_ENTRY_RESOURCE },
     { "resources/unsubscribe", TG_METHOD_IS_LEGACY, TG_CAPABILITY_SUBSCRIBE,
-      tg_mcp_on_unsubscribe },
-    { "completion/complete", 0, TG_CAPABILITY_COMPLETIONS, tg_mcp_on_complete },
+      tg_mcp_on_unsubscribe, TG_ENTRY_RESOURCE },
+    { "completion/complete", 0, TG_CAPABILITY_COMPLETIONS, tg_mcp_on_complete,
+      TG_ENTRY_METHOD },
 };
 
 const tg_mcp_method_t *
@@ -554,6 +524,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, const tg_mcp_method_t *method,
         return TG_OK;
     }
 
+    reply->kind = method->kind;
     method->serve(peer, message, reply);
 
     return TG_OK;
