@@ -1,4 +1,4 @@
-/* Base64 encoder and decoder (RFC 4648). */
+/* Base64 and base64url encoders and decoders (RFC 4648). */
 #include "base/tg_base64.h"
 
 static const char tg_base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -103,4 +103,78 @@ tg_base64_decode(tg_buf_t *out, tg_str_t text)
     }
 
     return TG_OK;
+}
+
+void
+tg_base64url_encode(tg_buf_t *out, tg_str_t bytes)
+{
+    tg_base64_encoder_t base64;
+    size_t i, start;
+
+    memset(&base64, 0, sizeof(base64));
+    start = out->len;
+    tg_base64_encode(&base64, out, bytes.data, bytes.len);
+    tg_base64_encode_end(&base64, out);
+
+    while (out->len > start && out->data[out->len - 1] == '=') {
+        out->len--;
+    }
+
+    for (i = start; i < out->len; i++) {
+        switch (out->data[i]) {
+        case '+':
+            out->data[i] = '-';
+            break;
+        case '/':
+            out->data[i] = '_';
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static int
+tg_base64url_digit_value(char c)
+{
+    switch (c) {
+    case '-':
+        return 62;
+    case '_':
+        return 63;
+    case '+':
+    case '/':
+        return -1;
+    default:
+        return tg_base64_digit_value(c);
+    }
+}
+
+int
+tg_base64url_decode(tg_buf_t *out, tg_str_t text)
+{
+    uint32_t bits;
+    unsigned n;
+    size_t i;
+    int value;
+
+    for (i = 0, bits = 0, n = 0; i < text.len; i++) {
+        value = tg_base64url_digit_value(text.data[i]);
+
+        if (value == -1) {
+            return TG_INVALID;
+        }
+
+        bits = bits << 6 | (uint32_t) value;
+        n += 6;
+
+        if (n >= 8) {
+            n -= 8;
+            tg_buf_append_char(out, (char) (bits >> n));
+            bits &= (1u << n) - 1;
+        }
+    }
+
+    /* The rest is less than a digit, and its bits are zero. */
+    return n < 6 && bits == 0 ? TG_OK : TG_INVALID;
 }
