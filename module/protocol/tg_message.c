@@ -53,6 +53,7 @@ static const tg_member_t tg_meta_members[] = {
               NULL),
     TG_MEMBER("traceparent", meta.traceparent, NULL),
     TG_MEMBER("tracestate", meta.tracestate, NULL),
+    TG_MEMBER("io.modelcontextprotocol/logLevel", meta.log_level, NULL),
 };
 
 static const tg_member_table_t tg_meta_member_table = TG_MEMBER_TABLE(
@@ -89,6 +90,7 @@ static const tg_member_t tg_params_members[] = {
     TG_MEMBER("ref", p.ref, NULL),
     TG_MEMBER("argument", p.argument, NULL),
     TG_MEMBER("context", p.context, NULL),
+    TG_MEMBER("level", p.level, NULL),
 };
 
 static const tg_member_table_t tg_params_member_table = TG_MEMBER_TABLE(
@@ -131,6 +133,7 @@ static const size_t tg_nullable_members[] = {
     offsetof(tg_message_t, meta.protocol_version),
     offsetof(tg_message_t, meta.client_info),
     offsetof(tg_message_t, meta.progress_token),
+    offsetof(tg_message_t, meta.log_level),
 };
 
 /*

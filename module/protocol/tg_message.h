@@ -14,7 +14,8 @@
  * A parsed message. Every slice is a raw JSON value within the frame and is
  * valid as long as the frame. An absent member has data NULL. An optional
  * member that is null counts as absent: params, arguments, cursor, _meta,
- * clientInfo, requestState, progressToken, and the protocol version in _meta.
+ * clientInfo, requestState, progressToken, and the protocol version and log
+ * level in _meta.
  */
 typedef struct {
     tg_json_type_t type; /* type of the whole text */
@@ -58,6 +59,7 @@ typedef struct {
         tg_str_t progress;
         tg_str_t total;
         tg_str_t message;
+        tg_str_t level;
     } p; /* members of params */
 
     struct {
@@ -68,7 +70,8 @@ typedef struct {
         tg_str_t subscription_id;
         tg_str_t traceparent;
         tg_str_t tracestate;
-    } meta; /* members of params._meta */
+        tg_str_t log_level; /* io.modelcontextprotocol/logLevel */
+    } meta;                 /* members of params._meta */
 
     struct {
         tg_str_t code;

@@ -14,6 +14,7 @@
 #define TG_PEER_H
 
 #include "protocol/tg_client_caps.h"
+#include "protocol/tg_mcp_log_level.h"
 #include "protocol/tg_request.h"
 
 /* Largest number of elements in a JSON-RPC batch. */
@@ -299,6 +300,21 @@ void tg_call_respond_discover(tg_call_t *call, tg_str_t result);
  */
 void tg_call_notify_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
                              tg_str_t message);
+
+/*
+ * Returns the lowest level of the log messages that the client wants about a
+ * request: that of its own _meta (modern) or of logging/setLevel (legacy).
+ * TG_MCP_LOG_NONE: it wants none.
+ */
+tg_mcp_log_level_t tg_peer_get_log_level(const tg_peer_t *peer,
+                                         const tg_reply_t *reply);
+
+/*
+ * Sends a log message about a deferred call (MCP notifications/message) if the
+ * client wants this level. logger is a raw string or absent, data raw JSON.
+ */
+void tg_call_notify_message(tg_call_t *call, tg_mcp_log_level_t level,
+                            tg_str_t logger, tg_str_t data);
 
 /*
  * Sends a notification if the dialect has notifications. params is raw or

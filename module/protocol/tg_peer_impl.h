@@ -71,7 +71,9 @@ struct tg_peer_private_s {
     /* the id of a discarded line may be at the line's end */
     unsigned is_awaiting_id:1;
     unsigned is_response:1; /* the discarded line is not a request */
-    unsigned declared:4;    /* TG_CAPABILITY_…: what the client was told */
+    unsigned declared:5;    /* TG_CAPABILITY_…: what the client was told */
+    /* tg_mcp_log_level_t of the last logging/setLevel, or NONE */
+    unsigned log_level:4;
     /* the discarded line is a notification if it has no id */
     unsigned is_notification:1;
 };
@@ -127,6 +129,9 @@ void tg_reply_write_error(tg_peer_t *peer, const tg_reply_t *reply,
 /* Rejects a request with a JSON-RPC error and reports it to the host. */
 void tg_reply_reject_request(tg_peer_t *peer, const tg_reply_t *reply,
                              int64_t code, const char *text);
+
+/* Answers a request with an empty object. */
+void tg_reply_write_empty_result(tg_peer_t *peer, const tg_reply_t *reply);
 
 /* Appends the text of an outcome as the body of a JSON string. */
 void tg_reply_write_text(tg_buf_t *out, const tg_outcome_t *outcome);
@@ -306,7 +311,8 @@ enum {
     TG_CAPABILITY_RESOURCES = 2,
     TG_CAPABILITY_SUBSCRIBE = 4,
     TG_CAPABILITY_COMPLETIONS = 8,
-    TG_CAPABILITIES_ALL = 15
+    TG_CAPABILITY_LOGGING = 16,
+    TG_CAPABILITIES_ALL = 31
 };
 
 /*
@@ -357,6 +363,12 @@ const char *tg_peer_on_call(tg_peer_t *peer, const tg_message_t *message,
 /* Sets the members of a call's request that all kinds of calls have. */
 void tg_request_init(tg_request_t *request, const tg_message_t *message,
                      const tg_reply_t *reply, tg_catalog_entry_type_t kind);
+
+/* --- tg_peer_log.c --- */
+
+/* logging/setLevel of the legacy era. */
+void tg_mcp_on_set_level(tg_peer_t *peer, const tg_message_t *message,
+                         tg_reply_t *reply);
 
 /* --- tg_peer_resource.c --- */
 

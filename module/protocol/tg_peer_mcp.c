@@ -8,7 +8,8 @@ tg_server_info_get_capabilities(const tg_server_info_t *info)
     return (info->has_prompts ? TG_CAPABILITY_PROMPTS : 0U)
            | (info->has_resources ? TG_CAPABILITY_RESOURCES : 0U)
            | (info->has_subscribe ? TG_CAPABILITY_SUBSCRIBE : 0U)
-           | (info->has_completions ? TG_CAPABILITY_COMPLETIONS : 0U);
+           | (info->has_completions ? TG_CAPABILITY_COMPLETIONS : 0U)
+           | (info->has_logging ? TG_CAPABILITY_LOGGING : 0U);
 }
 
 unsigned
@@ -49,6 +50,10 @@ tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
 
     if (info->has_completions) {
         tg_buf_append_cstr(out, ",\"completions\":{}");
+    }
+
+    if (info->has_logging) {
+        tg_buf_append_cstr(out, ",\"logging\":{}");
     }
 
     if (is_modern) {
@@ -389,6 +394,16 @@ tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
         return 0;
     }
 
+    if (message->meta.log_level.data != NULL
+        && tg_mcp_log_level_parse(message->meta.log_level) == TG_MCP_LOG_NONE)
+    {
+        tg_reply_reject_request(
+            peer, reply, TG_RPC_INVALID_PARAMS,
+            "_meta[\"io.modelcontextprotocol/logLevel\"] must be a level, such as "
+            "\"info\".");
+        return 0;
+    }
+
     return 1;
 }
 
@@ -450,6 +465,8 @@ static const tg_mcp_method_t tg_mcp_methods[] = {
       tg_mcp_on_unsubscribe, TG_ENTRY_RESOURCE },
     { "completion/complete", 0, TG_CAPABILITY_COMPLETIONS, tg_mcp_on_complete,
       TG_ENTRY_METHOD },
+    { "logging/setLevel", TG_METHOD_IS_LEGACY, TG_CAPABILITY_LOGGING,
+      tg_mcp_on_set_level, TG_ENTRY_METHOD },
 };
 
 const tg_mcp_method_t *
@@ -495,6 +512,7 @@ tg_peer_on_mcp_request(tg_peer_t *peer, const tg_mcp_method_t *method,
 
     if (reply->is_modern) {
         tg_peer_set_modern(peer, message);
+        reply->log_level = tg_mcp_log_level_parse(message->meta.log_level);
     }
 
     /* A proxy answers only what its own sessions and tools need. */

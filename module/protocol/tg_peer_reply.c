@@ -192,6 +192,16 @@ tg_reply_reject_request(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
 }
 
 void
+tg_reply_write_empty_result(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    size_t start;
+
+    tg_buf_append_cstr(
+        tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start), "{}");
+    tg_reply_close(peer, reply, start);
+}
+
+void
 tg_reply_reject_oversized(tg_peer_t *peer, const tg_reply_t *reply)
 {
     char room[128];

@@ -4,7 +4,7 @@
  * Numbers are big-endian. A str is its length in 4 bytes (TG_SNAPSHOT_ABSENT
  * if it is absent) and its bytes.
  *
- *     magic and version   "TGP9"
+ *     magic and version   "TGPA"
  *     dialect             1
  *     frame type          1
  *     flags of the peer   2
@@ -12,6 +12,7 @@
  *     client              str: name, or empty
  *     client version      str, or empty
  *     client via          str, or empty
+ *     log level           1: tg_mcp_log_level_t of logging/setLevel
  *     view                8 for each kind: tg_catalog_get_view() of this client
  *     subscriptions       4: number; newest first
  *         id              str
@@ -30,6 +31,7 @@
  *         replies         str: replies collected so far
  *     calls               4: number; oldest first
  *         kind, flags     1 byte each
+ *         log level       1: tg_mcp_log_level_t of a modern request
  *         batch           4: number of its batch, or 0
  *         id              str
  *         subject, mime   str each
@@ -50,7 +52,7 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
-#define TG_SNAPSHOT_MAGIC TG_STR("TGP9")
+#define TG_SNAPSHOT_MAGIC TG_STR("TGPA")
 #define TG_SNAPSHOT_ABSENT UINT32_MAX
 
 enum {

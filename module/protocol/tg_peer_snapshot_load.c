@@ -16,7 +16,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     tg_frame_type_t kind;
     tg_dialect_t dialect;
     tg_str_t version, client, client_version, via;
-    unsigned flags, i;
+    unsigned flags, log_level, i;
 
     dialect = (tg_dialect_t) tg_snapshot_read_enum(state, TG_DIALECT_COUNT - 1);
     kind = (tg_frame_type_t) tg_snapshot_read_enum(state, TG_FRAME_PREFIX);
@@ -25,6 +25,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     client = tg_snapshot_read_text(state, TG_CLIENT_NAME_MAX);
     client_version = tg_snapshot_read_text(state, TG_CLIENT_VERSION_MAX);
     via = tg_snapshot_read_text(state, TG_CLIENT_VIA_MAX);
+    log_level = tg_snapshot_read_enum(state, TG_MCP_LOG_EMERGENCY);
 
     for (i = 0; i < TG_ENTRY_KINDS; i++) {
         view->kinds[i] = tg_snapshot_read_number(state, 8);
@@ -67,6 +68,7 @@ tg_snapshot_load_head(tg_peer_t *peer, tg_snapshot_reader_t *state,
     peer->resends = (flags & TG_SNAPSHOT_RESENDS) != 0;
     peer->is_closing = (flags & TG_SNAPSHOT_IS_CLOSING) != 0;
     peer->priv->declared = flags / TG_SNAPSHOT_DECLARED & TG_CAPABILITIES_ALL;
+    peer->priv->log_level = log_level & 15;
 }
 
 static int
@@ -238,6 +240,7 @@ tg_restored_call_read(tg_peer_t *peer, tg_snapshot_reader_t *state,
     reply->kind = (tg_catalog_entry_type_t) tg_snapshot_read_enum(
         state, TG_ENTRY_KINDS - 1);
     flags = (unsigned) tg_snapshot_read_number(state, 1);
+    reply->log_level = tg_snapshot_read_enum(state, TG_MCP_LOG_EMERGENCY) & 15;
     *batch = (unsigned) tg_snapshot_read_number(state, 4);
     reply->id = tg_snapshot_read_id(state);
     reply->subject = tg_snapshot_read_body(state);
@@ -289,7 +292,7 @@ tg_snapshot_load_calls(tg_peer_t *peer, tg_snapshot_reader_t *state,
     tg_restored_call_t restored;
     unsigned n, batch;
 
-    for (n = tg_snapshot_read_count(state, 52); n != 0; n--) {
+    for (n = tg_snapshot_read_count(state, 53); n != 0; n--) {
         tg_restored_call_read(peer, state, &restored, &batch);
 
         if (state->is_bad || batch > nbatches) {

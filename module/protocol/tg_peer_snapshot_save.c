@@ -222,6 +222,7 @@ tg_snapshot_write_call(const tg_call_t *call, tg_peer_write_token_pt put_token,
 
     tg_snapshot_write_number(out, reply->kind, 1);
     tg_snapshot_write_number(out, flags, 1);
+    tg_snapshot_write_number(out, reply->log_level, 1);
     tg_snapshot_write_number(out,
                              reply->batch != NULL ? reply->batch->number : 0,
                              4);
@@ -268,6 +269,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
     tg_snapshot_write_str(out, peer->client);
     tg_snapshot_write_str(out, peer->client_version);
     tg_snapshot_write_str(out, peer->client_via);
+    tg_snapshot_write_number(out, peer->priv->log_level, 1);
     view = tg_catalog_get_view(peer->catalog, peer->priv->ops->is_visible,
                                peer->host);
 

@@ -496,16 +496,6 @@ tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
 
 /* --- resources/subscribe (legacy) --- */
 
-static void
-tg_reply_write_empty_result(tg_peer_t *peer, const tg_reply_t *reply)
-{
-    size_t start;
-
-    tg_buf_append_cstr(
-        tg_reply_open(peer, reply, TG_REPLY_MEMBER_RESULT, &start), "{}");
-    tg_reply_close(peer, reply, start);
-}
-
 void
 tg_mcp_on_subscribe(tg_peer_t *peer, const tg_message_t *message,
                     tg_reply_t *reply)

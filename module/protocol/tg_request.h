@@ -41,6 +41,7 @@ typedef struct {
     int has_resources;
     int has_subscribe; /* clients can subscribe to resources */
     int has_completions;
+    int has_logging; /* calls may send log messages */
     /* "ttlMs" of lists, and whether users may share them ("cacheScope") */
     int64_t list_ttl_ms;
     int is_list_public;
@@ -68,6 +69,8 @@ struct tg_reply_s {
     unsigned is_silent:1; /* a notification: no reply is sent */
     unsigned is_list:1;   /* resources/list, see tg_peer_respond_list_more() */
     unsigned is_public:1; /* "cacheScope" of what is read is "public" */
+    /* tg_mcp_log_level_t that a modern request asks for, or NONE */
+    unsigned log_level:4;
 };
 
 /*

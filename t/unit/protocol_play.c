@@ -90,6 +90,8 @@ play_init_host(host_t *host, const tg_alloc_t *alloc, const script_t *script)
         host_init(host, alloc, script->dialect, script->max_frame,
                   script->max_inflight);
     }
+
+    host->info.has_logging = script->is_logging;
 }
 
 static void
@@ -317,6 +319,36 @@ play_quiet(play_t *play, const script_step_t *step)
 }
 
 /* Finds a call by its id; `-` is the oldest. */
+static tg_call_t *
+play_find_call(play_t *play, const char *id)
+{
+    return strcmp(id, "-") == 0 && play->host.ndeferred != 0
+               ? play->host.deferred[0]
+               : host_call(&play->host, id);
+}
+
+/* Sends a log message: ID LEVEL DATA [LOGGER]. */
+static void
+play_log_message(play_t *play, const script_step_t *step, const char *args)
+{
+    char id[64], level[64], data[256], logger[64];
+    tg_call_t *call;
+    int n;
+
+    n = sscanf(args, "%63s %63s %255s %63s", id, level, data, logger);
+    call = n >= 3 ? play_find_call(play, id) : NULL;
+
+    if (call == NULL) {
+        play_wrong(play, step, "no such call", TG_STR(""));
+        return;
+    }
+
+    tg_call_notify_message(call,
+                           tg_mcp_log_level_parse(tg_str_from_cstr(level)),
+                           n > 3 ? tg_str_from_cstr(logger) : TG_STR_NONE,
+                           tg_str_from_cstr(data));
+}
+
 static void
 play_progress(play_t *play, const script_step_t *step, const char *args)
 {
@@ -325,11 +357,9 @@ play_progress(play_t *play, const script_step_t *step, const char *args)
     int n;
 
     n = sscanf(args, "%63s %63s %63s %63s", id, word[0], word[1], word[2]);
-    call = strcmp(id, "-") == 0 && play->host.ndeferred != 0
-               ? play->host.deferred[0]
-               : host_call(&play->host, id);
+    call = n >= 2 ? play_find_call(play, id) : NULL;
 
-    if (n < 2 || call == NULL) {
+    if (call == NULL) {
         play_wrong(play, step, "no such call", TG_STR(""));
         return;
     }
@@ -441,6 +471,7 @@ play_command(play_t *play, const script_step_t *step)
         { "notify", play_notify },
         { "broadcast", play_broadcast },
         { "progress", play_progress },
+        { "message", play_log_message },
         { "request", play_send_request },
         { "cancel_request", play_cancel_request },
     };

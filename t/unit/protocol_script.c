@@ -173,6 +173,8 @@ script_header(script_t *script, const char *line, unsigned number)
         script->is_heavy = 1;
     } else if (strcmp(line, "offers: all") == 0) {
         script->is_offering = 1;
+    } else if (strcmp(line, "logs: yes") == 0) {
+        script->is_logging = 1;
     } else if (strcmp(line, "only: unit") != 0) {
         script_fail(script, number, "neither a header nor a step");
     }

@@ -31,6 +31,7 @@ typedef struct {
     unsigned max_inflight;
     int is_heavy;
     int is_offering; /* prompts, resources and templates as well */
+    int is_logging;  /* the server declares `logging` */
     script_step_t *steps;
     size_t nsteps;
     size_t size; /* total number of sent bytes */

@@ -19,6 +19,7 @@ my %header = (
     with         => qr/.+/,
     store        => qr/broken/,
     library      => qr/no/,
+    logs         => qr/yes/,
 );
 
 sub dir { return Toolgate::Test::top() . '/t/transcripts' }
