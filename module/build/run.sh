@@ -138,18 +138,32 @@ stop_run() {
     [ -z "${RUN_DIR_IS_TEMP:-}" ] || rm -rf "$RUN_DIR"
 }
 
+# Prints a list under its title, unless it is empty.
+print_run_list() {
+    [ -z "$2" ] || printf '\n%s:\n\n%s\n' "$1" "$2"
+}
+
 print_run() {
     local cli=$BUILD/toolgate call="NAME key=value" sock conf reload
+    local prompts resources prompt uri
     # What is to be pasted must survive a space in a path.
     sock=$(printf %q "$RUN_SOCKET")
     conf=$(printf %q "$RUN_CONF")
     reload=$(printf %q "$RUN_DIR/reload")
+    prompts=$("$cli" prompts --socket "$RUN_SOCKET" 2>/dev/null) || prompts=
+    resources=$("$cli" resources --socket "$RUN_SOCKET" 2>/dev/null) \
+        || resources=
+    # The first prompt with its required arguments, and the first resource.
+    prompt=$(sed -n '1s/ \[.*//; 1p' <<<"$prompts")
+    uri=$(sed -n 's/^\([^ {]*:[^ {]*\) .*/\1/p' <<<"$resources" | head -n 1)
     cat <<END
 
 Toolgate answers on $RUN_SOCKET
 
 END
     "$cli" list --socket "$RUN_SOCKET"
+    print_run_list Prompts "$prompts"
+    print_run_list Resources "$resources"
     if has_directive "tool word_count" "$RUN_CONF"; then
         call="word_count text='one two three'"
     fi
@@ -157,8 +171,14 @@ END
 
 Call a tool from another terminal:
     $cli call --socket $sock $call
-
-Give the tools to an agent:
+${prompt:+
+Print a prompt:
+    $cli prompt --socket $sock $prompt
+}${uri:+
+Read a resource:
+    $cli read --socket $sock $(printf %q "$uri")
+}
+Give all of these to an agent:
     claude mcp add toolgate -- $BUILD/toolgate-bridge $sock
     codex mcp add toolgate -- $BUILD/toolgate-bridge $sock
 

@@ -18,7 +18,7 @@ typedef struct {
 static int
 tg_cli_call_convert_args(tg_cli_call_t *call)
 {
-    json_object *list, *tool;
+    json_object *tool;
     int rc;
 
     rc = tg_cli_result_fetch_list(call->session, TG_MCP_TOOLS, 1);
@@ -27,14 +27,15 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
         return rc;
     }
 
-    list = call->session->response.result;
-    tool = tg_cli_list_find(list, TG_MCP_TOOLS, call->name);
+    tool = tg_cli_list_find(call->session->response.result, TG_MCP_TOOLS,
+                            call->name);
 
     return tool != NULL
                ? tg_cli_tool_args_write_json(
                    call->args, call->nargs,
                    tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
-               : tg_cli_list_report_unknown(list, TG_MCP_TOOLS, call->name);
+               : tg_cli_list_report_missing(call->session, TG_MCP_TOOLS,
+                                            call->name);
 }
 
 static int

@@ -174,7 +174,7 @@ tg_cli_prompt_make_schema(json_object *prompt)
 static int
 tg_cli_prompt_convert_args(tg_cli_prompt_t *get, tg_cli_session_t *session)
 {
-    json_object *list, *prompt, *schema;
+    json_object *prompt, *schema;
     int rc;
 
     rc = tg_cli_result_fetch_list(session, TG_MCP_PROMPTS, 1);
@@ -183,11 +183,11 @@ tg_cli_prompt_convert_args(tg_cli_prompt_t *get, tg_cli_session_t *session)
         return rc;
     }
 
-    list = session->response.result;
-    prompt = tg_cli_list_find(list, TG_MCP_PROMPTS, get->name);
+    prompt = tg_cli_list_find(session->response.result, TG_MCP_PROMPTS,
+                              get->name);
 
     if (prompt == NULL) {
-        return tg_cli_list_report_unknown(list, TG_MCP_PROMPTS, get->name);
+        return tg_cli_list_report_missing(session, TG_MCP_PROMPTS, get->name);
     }
 
     schema = tg_cli_prompt_make_schema(prompt);
@@ -239,6 +239,10 @@ tg_cli_prompt_on_connect(tg_cli_session_t *session, void *ctx)
     if (session->response.kind == TG_RESPONSE_ERROR && !get->options->is_json
         && session->response.code == TG_RPC_METHOD_NOT_FOUND)
     {
+        if (tg_cli_list_report_other_kind(session, TG_MCP_PROMPTS, get->name)) {
+            return TG_CLI_EXIT_REFUSED;
+        }
+
         (void) tg_cli_error("%s offers you no prompts", session->address);
         return TG_CLI_EXIT_REFUSED;
     }

@@ -1,4 +1,5 @@
 /* The commands `toolgate resources` and `toolgate read`. */
+#include "cli/tg_cli_tool.h"
 #include "cli/tg_cli_session.h"
 #include "cli/tg_cli_output.h"
 #include "cli/tg_cli_table.h"
@@ -150,8 +151,16 @@ const tg_cli_command_t tg_cli_cmd_resources = {
 /* --- read --- */
 
 static int
-tg_cli_read_report_error(const tg_cli_session_t *session, const char *uri)
+tg_cli_read_report_error(tg_cli_session_t *session, const char *uri)
 {
+    /* Every URI has a colon: the name of a resource, tool or prompt. */
+    if (!session->options->is_json && strchr(uri, ':') == NULL
+        && tg_cli_list_report_other_kind(session, TG_MCP_TEMPLATES,
+                                         tg_str_from_cstr(uri)))
+    {
+        return TG_CLI_EXIT_REFUSED;
+    }
+
     if (!session->options->is_json
         && session->response.kind == TG_RESPONSE_ERROR
         && session->response.code == TG_RPC_METHOD_NOT_FOUND)

@@ -120,6 +120,7 @@ static int
 tg_cli_help_print(tg_cli_options_t *options, const char *name)
 {
     const tg_cli_command_t *command;
+    int rc;
 
     if (name == NULL) {
         tg_cli_usage_print(stdout);
@@ -132,10 +133,11 @@ tg_cli_help_print(tg_cli_options_t *options, const char *name)
         return tg_cli_help_print_command(command);
     }
 
-    return tg_cli_options_set(options, &tg_cli_cmd_help) == TG_CLI_EXIT_OK
-                   && tg_cli_tool_help_print(options, name) == TG_CLI_EXIT_OK
-               ? TG_CLI_EXIT_OK
-               : tg_cli_command_report_unknown(name, 1);
+    rc = tg_cli_options_set(options, &tg_cli_cmd_help);
+    rc = rc == TG_CLI_EXIT_OK ? tg_cli_tool_help_print(options, name) : rc;
+
+    return rc != TG_CLI_EXIT_FAILED ? rc
+                                    : tg_cli_command_report_unknown(name, 1);
 }
 
 static int

@@ -8,14 +8,28 @@
 /* Returns the description of a tool or prompt, or else its title. */
 tg_str_t tg_cli_tool_get_description(json_object *tool);
 
-/* --- lists of tools or prompts, as the server sent them --- */
+/* --- lists of tools, prompts or resources, as the server sent them --- */
 
-/* Finds a tool or prompt. Returns NULL if there is none. */
+/* Finds an entry by its name or URI. Returns NULL if there is none. */
 json_object *tg_cli_list_find(json_object *list, tg_mcp_kind_t kind,
                               tg_str_t name);
 
 /* Suggests similar names. Returns TG_CLI_EXIT_REFUSED. */
 int tg_cli_list_report_unknown(json_object *list, tg_mcp_kind_t kind,
+                               tg_str_t name);
+
+/*
+ * Fetches the lists of other kinds, and reports the command for the entry of
+ * this name. Returns 1 if there is such an entry.
+ */
+int tg_cli_list_report_other_kind(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                                  tg_str_t name);
+
+/*
+ * Reports that the list of this kind, the session's last result, has no such
+ * entry, but another kind may have it. Returns TG_CLI_EXIT_REFUSED.
+ */
+int tg_cli_list_report_missing(tg_cli_session_t *session, tg_mcp_kind_t kind,
                                tg_str_t name);
 
 /*
@@ -75,7 +89,10 @@ int tg_cli_tool_args_write_json(char **args, int nargs, json_object *schema,
 
 /* --- tg_cli_tool_help.c --- */
 
-/* Fetches the list of tools and explains one tool. Returns the exit status. */
+/*
+ * Fetches the list of tools and explains one tool. Returns the exit status,
+ * which is TG_CLI_EXIT_FAILED if the name may be that of a command.
+ */
 int tg_cli_tool_help_print(const tg_cli_options_t *options, const char *name);
 
 #endif

@@ -337,7 +337,7 @@ tg_cli_tool_help_append(tg_buf_t *out, json_object *tool)
 static int
 tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
 {
-    json_object *list, *tool;
+    json_object *tool;
     tg_buf_t plain, out;
     tg_str_t name;
     int rc;
@@ -348,12 +348,18 @@ tg_cli_tool_help_on_connect(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
-    list = session->response.result;
     name = tg_str_from_cstr(ctx);
-    tool = tg_cli_list_find(list, TG_MCP_TOOLS, name);
+    tool = tg_cli_list_find(session->response.result, TG_MCP_TOOLS, name);
+
+    if (tool == NULL
+        && tg_cli_list_report_other_kind(session, TG_MCP_TOOLS, name)) {
+        return TG_CLI_EXIT_REFUSED;
+    }
 
     if (tool == NULL) {
-        return tg_cli_list_report_unknown(list, TG_MCP_TOOLS, name);
+        (void) tg_cli_list_report_unknown(session->response.result,
+                                          TG_MCP_TOOLS, name);
+        return TG_CLI_EXIT_FAILED;
     }
 
     tg_buf_init(&plain, tg_alloc_libc());

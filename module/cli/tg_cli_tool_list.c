@@ -1,6 +1,6 @@
 /*
- * Reads lists of tools or prompts, and schemas of tools, and suggests similar
- * names.
+ * Reads lists of tools, prompts or resources, and schemas of tools, and
+ * suggests similar names.
  */
 #include "cli/tg_cli_tool.h"
 
@@ -23,9 +23,13 @@ static const struct {
     const char *member;
     const char *noun;
     const char *command; /* shows the list */
+    const char *key;     /* what the next command takes */
+    const char *use;     /* command for one entry */
 } tg_cli_lists[] = {
-    [TG_MCP_TOOLS] = { "tools", "tool", "list" },
-    [TG_MCP_PROMPTS] = { "prompts", "prompt", "prompts" },
+    [TG_MCP_TOOLS] = { "tools", "tool", "list", "name", "call" },
+    [TG_MCP_PROMPTS] = { "prompts", "prompt", "prompts", "name", "prompt" },
+    [TG_MCP_RESOURCES] = { "resources", "resource", "resources", "uri",
+                           "read" },
 };
 
 json_object *
@@ -38,12 +42,69 @@ tg_cli_list_find(json_object *list, tg_mcp_kind_t kind, tg_str_t name)
                           tg_cli_json_get(list, tg_cli_lists[kind].member));
 
     while (tg_cli_json_iter_next(&iter, &item)) {
-        if (tg_str_eq(tg_cli_json_get_text(item, "name"), name)) {
+        if (tg_str_eq(tg_cli_json_get_text(item, "name"), name)
+            || tg_str_eq(tg_cli_json_get_text(item, tg_cli_lists[kind].key),
+                         name))
+        {
             return item;
         }
     }
 
     return NULL;
+}
+
+/* Checks one list, and reports the name's entry. Returns 1 if there is one. */
+static int
+tg_cli_list_report_entry(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                         tg_str_t name)
+{
+    json_object *entry;
+    tg_str_t key;
+
+    entry = NULL;
+
+    if (tg_cli_session_fetch_list(session, kind) == TG_CLI_EXIT_OK
+        && session->response.kind == TG_RESPONSE_RESULT
+        && tg_cli_session_parse_result(session) == TG_CLI_EXIT_OK)
+    {
+        entry = tg_cli_list_find(session->response.result, kind, name);
+    }
+
+    if (entry == NULL) {
+        return 0;
+    }
+
+    key = tg_cli_json_get_text(entry, tg_cli_lists[kind].key);
+    (void) tg_cli_error("\"%.*s\" is a %s; use toolgate %s %.*s",
+                        (int) name.len, name.data, tg_cli_lists[kind].noun,
+                        tg_cli_lists[kind].use, (int) key.len, key.data);
+
+    return 1;
+}
+
+int
+tg_cli_list_report_other_kind(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                              tg_str_t name)
+{
+    static const tg_mcp_kind_t kinds[] = { TG_MCP_TOOLS, TG_MCP_PROMPTS,
+                                           TG_MCP_RESOURCES };
+    tg_cli_response_t response;
+    int is_found;
+    size_t i;
+
+    is_found = 0;
+    response = session->response;
+    tg_cli_response_init(&session->response);
+
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !is_found; i++) {
+        is_found = kinds[i] != kind
+                   && tg_cli_list_report_entry(session, kinds[i], name);
+    }
+
+    tg_cli_response_deinit(&session->response);
+    session->response = response;
+
+    return is_found;
 }
 
 tg_str_t
@@ -242,6 +303,16 @@ tg_cli_list_report_unknown(json_object *list, tg_mcp_kind_t kind, tg_str_t name)
 }
 
 int
+tg_cli_list_report_missing(tg_cli_session_t *session, tg_mcp_kind_t kind,
+                           tg_str_t name)
+{
+    return tg_cli_list_report_other_kind(session, kind, name)
+               ? TG_CLI_EXIT_REFUSED
+               : tg_cli_list_report_unknown(session->response.result, kind,
+                                            name);
+}
+
+int
 tg_cli_list_report_error(tg_cli_session_t *session, tg_mcp_kind_t kind,
                          tg_str_t name)
 {
@@ -261,7 +332,7 @@ tg_cli_list_report_error(tg_cli_session_t *session, tg_mcp_kind_t kind,
         && tg_cli_session_parse_result(session) == TG_CLI_EXIT_OK
         && tg_cli_list_find(session->response.result, kind, name) == NULL)
     {
-        (void) tg_cli_list_report_unknown(session->response.result, kind, name);
+        (void) tg_cli_list_report_missing(session, kind, name);
     } else {
         (void) tg_cli_response_print_error(&response, session->options);
     }

@@ -2,7 +2,7 @@
 # toolgate call, with the test as the server.
 
 use Toolgate::Test qw(Command);
-use Toolgate::Parent qw(answer give refuse request text_result);
+use Toolgate::Parent qw(answer give lacks refuse request text_result);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
@@ -209,18 +209,21 @@ for my $case ([ 'word_cuont', 's=1' ], ['word_cuont'], ['Word-Count']) {
         refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
     }
     give($conn, 'tools/list', { tools => \@tools });
+    lacks($conn, 'prompts', 'resources');
     ends($cli, "@$case", 1, undef,
         qr/unknown tool "$case->[0]"; did you mean word_count/);
 }
 my ($cli, $conn) = start('call', 'xyz');
 refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
 give($conn, 'tools/list', { tools => \@tools });
+lacks($conn, 'prompts', 'resources');
 (undef, undef, $err) = finish($cli);
 like $err, qr/unknown tool "xyz" \(toolgate list shows all tools\)$/,
     'nothing is near';
 
 ($cli, $conn) = start('call', 'z', 's=1');
 give($conn, 'tools/list', { tools => [ Toolgate::Parent::tool('a') ] });
+lacks($conn, 'prompts', 'resources');
 (undef, undef, $err) = finish($cli);
 unlike $err, qr/did you mean/, 'any other letter is not near';
 

@@ -2,7 +2,7 @@
 # toolgate prompts and prompt, with the test as the server.
 
 use Toolgate::Test qw(Command);
-use Toolgate::Parent qw(answer give refuse request);
+use Toolgate::Parent qw(answer give lacks refuse request);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
@@ -152,16 +152,19 @@ is $status, 0, 'a message that is none';
 
 ($cli, $conn) = start('prompt', 'reviwe', 'commit=1');
 give($conn, 'prompts/list', { prompts => \@prompts });
+lacks($conn, 'tools', 'resources');
 ends($cli, 'an unknown prompt with arguments', 1, '',
     qr/unknown prompt "reviwe"; did you mean review\? \(toolgate prompts /);
 ($cli, $conn) = start('prompt', 'hello');
 refuse($conn, request($conn, 'prompts/get'), -32601, 'unknown method');
+lacks($conn, 'tools', 'resources');
 ends($cli, 'a prompt of a server without prompts', 1, '',
     qr/offers you no prompts$/);
 for my $name ('helo', 'nosuch') {
     ($cli, $conn) = start('prompt', $name);
     refuse($conn, request($conn, 'prompts/get'), -32602, 'unknown');
     give($conn, 'prompts/list', { prompts => \@prompts });
+    lacks($conn, 'tools', 'resources');
     ends($cli, "an unknown prompt $name", 1, '', qr/: unknown prompt "$name"/);
 }
 ($cli, $conn) = start('prompt', 'review');

@@ -7,6 +7,7 @@ my $tg = Toolgate::Test->new;
 my $bytes = join '', map { chr } 0 .. 255;
 my $file = $tg->file('bytes', $bytes);
 $tg->conf(<<"END")->start;
+tool hello { description "Says hello."; return hello; }
 prompt review {
     description "Reviews a commit.";
     argument commit required "such as HEAD~1";
@@ -72,10 +73,37 @@ like cli('read', 'bytes:fails'), qr/^1 .*error -32603: /,
 like cli('read', 'notes:///UP'), qr/^1 .*error -32602: /,
     'a value that does not match';
 
+# A name of another kind.
+for my $case (
+    [ 'call review',     'review',         'a prompt',   'prompt review' ],
+    [ 'call review a=b', 'review',         'a prompt',   'prompt review' ],
+    [ 'help review',     'review',         'a prompt',   'prompt review' ],
+    [ 'read review',     'review',         'a prompt',   'prompt review' ],
+    [ 'prompt hello',    'hello',          'a tool',     'call hello' ],
+    [ 'prompt hello a=b', 'hello',         'a tool',     'call hello' ],
+    [ 'read hello',      'hello',          'a tool',     'call hello' ],
+    [ 'call today',      'today', 'a resource',
+        'read notes:///today' ],
+    [ 'help today',      'today', 'a resource',
+        'read notes:///today' ],
+    [ 'read today',      'today', 'a resource',
+        'read notes:///today' ],
+    [ 'call bytes:all',  'bytes:all',      'a resource', 'read bytes:all' ],
+    [ 'prompt bytes:all', 'bytes:all',     'a resource', 'read bytes:all' ],
+) {
+    my ($command, $name, $kind, $use) = @$case;
+    is cli(split / /, $command),
+        qq{1 toolgate: "$name" is $kind; use toolgate $use\n},
+        "$command: the command to use";
+}
+like cli('call', 'none'), qr/^1 toolgate: unknown tool "none" /,
+    'a name that nothing has';
+
 # A list changes at a reload.
 my $watch = Toolgate::Command::start($tg, 'watch', '--json');
 wait_for { $watch->stderr =~ /watching/ } 'it to listen';
-$tg->reload('prompt other { message user x; } resource a:b { return c; }');
+$tg->reload('tool hello { description "Says hello."; return hello; }'
+    . 'prompt other { message user x; } resource a:b { return c; }');
 my %changed = map { $watch->recv_json->{method} => 1 } 1, 2;
 is_deeply [ sort keys %changed ], [
     'notifications/prompts/list_changed',
@@ -89,5 +117,7 @@ for my $what ('prompts', 'resources') {
     is cli($what), "0 toolgate: ${\$tg->socket_path} offers you no $what\n",
         "no $what are left";
 }
+is cli('prompt', 'a'), qq{1 toolgate: "a" is a tool; use toolgate call a\n},
+    'the name of a tool, without prompts';
 
 done_testing;

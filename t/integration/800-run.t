@@ -71,6 +71,16 @@ my ($call) = $text =~ /another terminal:\n\s+(.+)/;
 my ($status, $out) = run_command({}, '/bin/sh', '-c', $call);
 is $status, 0, 'the printed call works';
 is $out, "3\n", 'and answers';
+like $text, qr/^Prompts:\n\nsummarize path=TEXT$/m, 'lists the prompt';
+my ($prompt) = $text =~ /^Print a prompt:\n\s+(.+)/m;
+($status, $out) = run_command({}, '/bin/sh', '-c', $prompt);
+is "$status $out", '0 Summarize the file TEXT in five sentences.',
+    'the command to print it';
+like $text, qr{^Resources:\n\nRESOURCE .*\ndemo:///load }m,
+    'lists the resource';
+my ($read) = $text =~ /^Read a resource:\n\s+(.+)/m;
+($status, $out) = run_command({}, '/bin/sh', '-c', $read);
+like "$status $out", qr/^0 [\d.]+ [\d.]+ /, 'the command to read it';
 
 my $tools = slurp("$dir/tools.conf");
 open my $fh, '>>', "$dir/tools.conf" or die $!;
@@ -97,6 +107,7 @@ isnt slurp("$dir/tools.conf"), $tools, 'the copy is left as it was edited';
 my $own = $tg->file('my tools.conf', 'tool mine { return "own"; }');
 ($run, $text) = start("'$own'");
 like $text, qr/^mine$/m, 'the tools of a file with a space in its name';
+unlike $text, qr/prompt|resource/i, 'nothing on what it does not have';
 stop($run, 'TERM');
 
 refused('run /no/such.conf', qr{cannot read /no/such\.conf}, 'no such file');

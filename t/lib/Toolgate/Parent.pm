@@ -13,7 +13,7 @@ use IO::Socket::UNIX;
 use Socket qw(SOCK_STREAM);
 use Toolgate::Client;
 
-our @EXPORT_OK = qw(answer give refuse request text_result tool);
+our @EXPORT_OK = qw(answer give lacks refuse request text_result tool);
 
 sub new {
     my ($class, $path) = @_;
@@ -87,6 +87,13 @@ sub refuse {
     $error->{data} = $data if defined $data;
     return $conn->send_line(
         { jsonrpc => '2.0', id => $request->{id}, error => $error });
+}
+
+# Has none of these lists: tools, prompts, resources.
+sub lacks {
+    my ($conn, @lists) = @_;
+    refuse($conn, request($conn, "$_/list"), -32601, 'unknown method')
+        for @lists;
 }
 
 # Checks that the bridge has closed the connection without more data.
