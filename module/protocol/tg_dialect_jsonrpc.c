@@ -146,8 +146,7 @@ tg_jsonrpc_on_notification(tg_peer_t *peer, const tg_mcp_method_t *known,
     return TG_OK;
 }
 
-/* Sets reply->id. Returns what is wrong with the message, or NULL. */
-static const char *
+const char *
 tg_jsonrpc_check_envelope(tg_peer_t *peer, const tg_mcp_method_t *method,
                           tg_message_t *message, tg_reply_t *reply)
 {
@@ -265,8 +264,7 @@ tg_jsonrpc_on_request(tg_peer_t *peer, const tg_mcp_method_t *method,
     return tg_jsonrpc_call_method(peer, message, reply);
 }
 
-/* MCP has no null ids, so a message with "id": null may be a notification. */
-static int
+int
 tg_jsonrpc_is_notification(const tg_message_t *message)
 {
     return (message->id.data == NULL

@@ -364,11 +364,35 @@ const char *tg_peer_on_call(tg_peer_t *peer, const tg_message_t *message,
 void tg_request_init(tg_request_t *request, const tg_message_t *message,
                      const tg_reply_t *reply, tg_catalog_entry_type_t kind);
 
+/* Rejects a raw MCP version with an error that names the supported one. */
+void tg_mcp_reject_version(tg_peer_t *peer, const tg_reply_t *reply,
+                           tg_str_t version);
+
+/* Returns the legacy version with this text, or NULL. */
+const char *tg_mcp_find_legacy_version(tg_str_t version);
+
+/* Checks whether a method belongs to the request's era and to this server. */
+int tg_mcp_is_offered(const tg_peer_t *peer, const tg_mcp_method_t *method,
+                      int is_modern);
+
 /* --- tg_peer_log.c --- */
 
 /* logging/setLevel of the legacy era. */
 void tg_mcp_on_set_level(tg_peer_t *peer, const tg_message_t *message,
                          tg_reply_t *reply);
+
+/* --- tg_dialect_jsonrpc.c --- */
+
+/* Sets reply->id. Returns what is wrong with the message, or NULL. */
+const char *tg_jsonrpc_check_envelope(tg_peer_t *peer,
+                                      const tg_mcp_method_t *method,
+                                      tg_message_t *message, tg_reply_t *reply);
+
+/*
+ * Checks for a notification. MCP has no null ids, so a message with "id": null
+ * may be one.
+ */
+int tg_jsonrpc_is_notification(const tg_message_t *message);
 
 /* --- tg_peer_resource.c --- */
 

@@ -72,18 +72,34 @@ tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
+static const char *const tg_mcp_legacy_versions[] = {
+    TG_MCP_VERSION_LEGACY, "2025-06-18", TG_MCP_VERSION_BATCHES, "2024-11-05",
+    NULL
+};
+
+const char *
+tg_mcp_find_legacy_version(tg_str_t version)
+{
+    const char *const *known;
+
+    known = tg_mcp_legacy_versions;
+
+    while (*known != NULL && !tg_str_eq(version, tg_str_from_cstr(*known))) {
+        known++;
+    }
+
+    return *known;
+}
+
 /* Returns the newest legacy version if the requested one is not supported. */
 static const char *
 tg_mcp_negotiate_version(tg_str_t asked)
 {
-    static const char *const legacy[] = { TG_MCP_VERSION_LEGACY, "2025-06-18",
-                                          TG_MCP_VERSION_BATCHES, "2024-11-05",
-                                          NULL };
     int i;
 
-    i = tg_json_string_find(asked, legacy);
+    i = tg_json_string_find(asked, tg_mcp_legacy_versions);
 
-    return legacy[i >= 0 ? i : 0];
+    return tg_mcp_legacy_versions[i >= 0 ? i : 0];
 }
 
 /* Decodes a member. Returns absent if it is missing or too long. */
@@ -348,14 +364,36 @@ tg_peer_on_call(tg_peer_t *peer, const tg_message_t *message,
     return NULL;
 }
 
+void
+tg_mcp_reject_version(tg_peer_t *peer, const tg_reply_t *reply,
+                      tg_str_t version)
+{
+    tg_outcome_t why;
+    tg_buf_t data;
+
+    tg_buf_init(&data, peer->priv->alloc);
+    tg_buf_append_cstr(&data, "{\"supported\":[\"" TG_MCP_VERSION_MODERN
+                              "\"],\"requested\":");
+    tg_buf_append_str(&data, version);
+    tg_buf_append_char(&data, '}');
+
+    if (tg_buf_has_failed(&data)) {
+        peer->out.failed = 1;
+    } else {
+        why = tg_outcome_make_text(TG_STR("Unsupported protocol version"));
+        tg_reply_write_error(peer, reply, TG_RPC_UNSUPPORTED_VERSION, &why,
+                             tg_buf_view(&data));
+    }
+
+    tg_buf_deinit(&data);
+}
+
 /* Checks version and capabilities. Returns 0 after answering with an error. */
 static int
 tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
                          const tg_reply_t *reply)
 {
-    tg_outcome_t why;
     tg_str_t version;
-    tg_buf_t data;
 
     version = message->meta.protocol_version;
 
@@ -368,21 +406,7 @@ tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
     }
 
     if (!tg_json_string_eq(version, TG_STR(TG_MCP_VERSION_MODERN))) {
-        tg_buf_init(&data, peer->priv->alloc);
-        tg_buf_append_cstr(&data, "{\"supported\":[\"" TG_MCP_VERSION_MODERN
-                                  "\"],\"requested\":");
-        tg_buf_append_str(&data, version);
-        tg_buf_append_char(&data, '}');
-
-        if (tg_buf_has_failed(&data)) {
-            peer->out.failed = 1;
-        } else {
-            why = tg_outcome_make_text(TG_STR("Unsupported protocol version"));
-            tg_reply_write_error(peer, reply, TG_RPC_UNSUPPORTED_VERSION, &why,
-                                 tg_buf_view(&data));
-        }
-
-        tg_buf_deinit(&data);
+        tg_mcp_reject_version(peer, reply, version);
         return 0;
     }
 
@@ -484,8 +508,7 @@ tg_mcp_method_find(tg_str_t method)
     return NULL;
 }
 
-/* Checks whether a method belongs to the request's era and to this server. */
-static int
+int
 tg_mcp_is_offered(const tg_peer_t *peer, const tg_mcp_method_t *method,
                   int is_modern)
 {

@@ -14,7 +14,9 @@ enum {
     TG_RPC_RESOURCE_NOT_FOUND = -32002, /* MCP's legacy era only */
     /* Toolgate: the request was not started and may be resent */
     TG_RPC_NOT_STARTED = -32090,
-    TG_RPC_UNSUPPORTED_VERSION = -32022 /* MCP 2026-07-28 */
+    /* MCP 2026-07-28 */
+    TG_RPC_HEADER_MISMATCH = -32020, /* HTTP headers and message differ */
+    TG_RPC_UNSUPPORTED_VERSION = -32022
 };
 
 /*

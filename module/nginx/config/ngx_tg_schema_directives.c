@@ -2,6 +2,7 @@
 #include "nginx/config/ngx_tg_listing.h"
 
 #include "base/tg_utf8.h"
+#include "protocol/tg_mcp_http_headers.h"
 #include "schema/tg_schema_query.h"
 
 char *
@@ -168,6 +169,10 @@ ngx_tg_conf_set_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     /* A method's schemas need no check: clients do not list methods. */
     mistake = tool->entry.kind == TG_ENTRY_TOOL ? tg_tool_check_schema(*field)
                                                 : NULL;
+
+    if (mistake == NULL && field == &tool->entry.input_schema) {
+        mistake = tg_mcp_http_check_schema(*field);
+    }
 
     if (mistake != NULL) {
         return ngx_tg_conf_error(cf, "invalid \"%V\": %s", &cmd->name, mistake);

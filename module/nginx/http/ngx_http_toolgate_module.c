@@ -1,6 +1,24 @@
 /* The HTTP module: table of the directives. */
-#include "nginx/http/ngx_http_tg.h"
+#include "nginx/http/ngx_http_tg_mcp.h"
+
 #include "nginx/config/ngx_tg_config.h"
+
+/* Default of mcp_heartbeat, in ms: proxies often close after 60 s. */
+#define NGX_HTTP_TG_HEARTBEAT 15000
+
+static char *
+ngx_http_tg_conf_set_heartbeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_tg_loc_conf_t *lcf = conf;
+
+    const char *rv;
+
+    rv = ngx_conf_set_msec_slot(cf, cmd, conf);
+
+    return rv == NGX_CONF_OK && lcf->heartbeat < 1000
+               ? ngx_tg_conf_error(cf, "\"mcp_heartbeat\" must be at least 1s")
+               : (char *) rv;
+}
 
 static ngx_command_t ngx_http_tg_commands[] = {
 
@@ -10,10 +28,80 @@ static ngx_command_t ngx_http_tg_commands[] = {
     { ngx_string("toolgate_metrics"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS,
       ngx_http_tg_conf_set_metrics, 0, 0, NULL },
 
+    { ngx_string("mcp_pass"), NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1,
+      ngx_http_tg_conf_set_pass, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("mcp_legacy"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, legacy), NULL },
+
+    { ngx_string("mcp_heartbeat"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_TAKE1,
+      ngx_http_tg_conf_set_heartbeat, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, heartbeat), NULL },
+
     ngx_null_command
 };
 
-static ngx_http_module_t ngx_http_tg_module_ctx;
+static void *
+ngx_http_tg_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_tg_main_conf_t *mcf;
+
+    mcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_tg_main_conf_t));
+
+    return mcf != NULL
+                   && ngx_array_init(&mcf->passes, cf->pool, 4,
+                                     sizeof(ngx_http_tg_pass_t *))
+                          == NGX_OK
+               ? mcf
+               : NULL;
+}
+
+static void *
+ngx_http_tg_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_tg_loc_conf_t *conf;
+
+    conf = ngx_pcalloc(cf->pool, sizeof(ngx_http_tg_loc_conf_t));
+
+    if (conf != NULL) {
+        conf->legacy = NGX_CONF_UNSET;
+        conf->heartbeat = NGX_CONF_UNSET_MSEC;
+    }
+
+    return conf;
+}
+
+static char *
+ngx_http_tg_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_tg_loc_conf_t *prev = parent;
+    ngx_http_tg_loc_conf_t *conf = child;
+
+    ngx_http_core_loc_conf_t *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    ngx_conf_merge_value(conf->legacy, prev->legacy, 1);
+    ngx_conf_merge_msec_value(conf->heartbeat, prev->heartbeat,
+                              NGX_HTTP_TG_HEARTBEAT);
+
+    /* Blocks `if` and `limit_except` keep the handler of their location. */
+    if (clcf->noname && conf->pass == NULL) {
+        conf->pass = prev->pass;
+    }
+
+    return NGX_CONF_OK;
+}
+
+static ngx_http_module_t ngx_http_tg_module_ctx = {
+    .create_main_conf = ngx_http_tg_create_main_conf,
+    .create_loc_conf = ngx_http_tg_create_loc_conf,
+    .merge_loc_conf = ngx_http_tg_merge_loc_conf,
+};
 
 ngx_module_t ngx_http_toolgate_module = NGX_TG_MODULE_OF(NGX_HTTP_MODULE,
                                                          ngx_http_tg_module_ctx,

@@ -6,7 +6,9 @@
  *      │ └─────────┼──────────┘ │              the receiver is not ready
  *      └───────────┴────────────┴─▶ CLOSING    sends peer.out, then closes
  *
- *   ngx_tg_session.c              start, socket events, wakeups, catalogs
+ *   ngx_tg_session.c              start, socket events, wakeups
+ *   ngx_tg_session_list.c         all sessions of the worker, their catalogs
+ *   ngx_tg_embedded_session.c     sessions without a connection of their own
  *   ngx_tg_session_io.c           reading, writing, timers
  *   ngx_tg_session_close.c        end of a session
  *   ngx_tg_session_parked.c       requests that wait for MCP servers

@@ -75,6 +75,7 @@ struct ngx_tg_session_private_s {
     unsigned is_drained:1;        /* the last read before closing is done */
     unsigned has_memory_owner:1;  /* user and process are set */
     unsigned has_slice:1;         /* runs in its own time slice */
+    unsigned is_embedded:1;       /* another module transports its messages */
     /* Result of the trace's `if=`, and the state for which it was evaluated. */
     unsigned is_traced:1;
     unsigned trace_dialect:7;
@@ -90,6 +91,16 @@ typedef struct {
 /* Returns the session of a private member's address. */
 #define ngx_tg_session_of(ptr, member)                                         \
     (&TG_CONTAINER_OF(ptr, ngx_tg_session_block_t, priv.member)->session)
+
+/* Adds a session to the list of all sessions of the worker. */
+void ngx_tg_session_list_add(ngx_tg_session_t *session);
+void ngx_tg_session_list_remove(ngx_tg_session_t *session);
+
+/* Gives the session the server's current catalog. */
+void ngx_tg_session_update_catalog(ngx_tg_session_t *session);
+
+/* Logs a rejected message. A callback of tg_peer_ops_t. */
+void ngx_tg_session_on_rejected_message(void *host, const char *why);
 
 /*
  * Appends the list's `_meta`, with the MCP servers that are starting or have

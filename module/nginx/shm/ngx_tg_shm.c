@@ -186,28 +186,28 @@ ngx_tg_listener_get_addr_conf(const ngx_listening_t *ls, ngx_uint_t i)
     return &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
 }
 
+ngx_stream_conf_ctx_t *
+ngx_tg_addr_conf_get_ctx(const ngx_stream_addr_conf_t *addr)
+{
+#if (nginx_version >= 1025005)
+    return addr->default_server->ctx;
+#else
+    return addr->ctx;
+#endif
+}
+
 ngx_tg_srv_conf_t *
 ngx_tg_addr_conf_get_server(const ngx_stream_addr_conf_t *addr)
 {
     ngx_tg_srv_conf_t *scf;
-    ngx_stream_conf_ctx_t *ctx;
 
-#if (nginx_version >= 1025005)
-    ctx = addr->default_server->ctx;
-#else
-    ctx = addr->ctx;
-#endif
-
-    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
+    scf = ngx_tg_addr_conf_get_ctx(addr)
+              ->srv_conf[ngx_stream_toolgate_module.ctx_index];
 
     return scf->catalog != NULL ? scf : NULL;
 }
 
-/*
- * Writes a listener's i-th address. NGINX has one listener for all addresses of
- * a port if one is a wildcard.
- */
-static size_t
+size_t
 ngx_tg_listener_write_addr(const ngx_listening_t *ls, ngx_uint_t i,
                            u_char *room)
 {

@@ -50,6 +50,16 @@ ngx_uint_t ngx_tg_shm_worker_slot_is_locked(ngx_fd_t fd, ngx_uint_t slot);
 
 ngx_stream_addr_conf_t *ngx_tg_listener_get_addr_conf(const ngx_listening_t *ls,
                                                       ngx_uint_t i);
+/* Returns the context of an address's server. */
+ngx_stream_conf_ctx_t *ngx_tg_addr_conf_get_ctx(
+    const ngx_stream_addr_conf_t *addr);
+/*
+ * Writes a listener's i-th address, at most NGX_SOCKADDR_STRLEN bytes, and
+ * returns the length. NGINX has one listener for all addresses of a port if
+ * one is a wildcard.
+ */
+size_t ngx_tg_listener_write_addr(const ngx_listening_t *ls, ngx_uint_t i,
+                                  u_char *room);
 /* Returns the server of an address, or NULL if the server has no tools. */
 ngx_tg_srv_conf_t *ngx_tg_addr_conf_get_server(
     const ngx_stream_addr_conf_t *addr);

@@ -47,7 +47,7 @@ sub send_request {
     my ($self, $method, $path, %option) = @_;
     my @headers = @{ $option{headers} // [] };
     my $text = "$method $path HTTP/1.1\r\n";
-    my %has = map { lc($headers[ 2 * $_ ]) => 1 } 0 .. $#headers / 2;
+    my %has = map { lc($headers[ 2 * $_ ]) => 1 } 0 .. @headers / 2 - 1;
     unshift @headers, Host => 'localhost' if !$has{host};
     push @headers, 'Content-Length' => length $option{body}
         if defined $option{body} && !$has{'content-length'};
