@@ -98,6 +98,13 @@ typedef struct {
     void (*on_subscribe)(void *host, tg_str_t uri, int is_on);
 
     /*
+     * Checks whether the host can ever report a change of what an entry reads
+     * at uri, which is plain text. NULL: it reports all changes.
+     */
+    int (*can_report)(void *host, const tg_catalog_entry_t *entry,
+                      tg_str_t uri);
+
+    /*
      * The host is a proxy: ops->call receives tools/call for every name, and in
      * jsonrpc every message that the peer does not answer itself, with the kind
      * TG_ENTRY_METHOD and the raw params (or absent) as arguments. A

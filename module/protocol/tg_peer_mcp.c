@@ -423,8 +423,8 @@ tg_mcp_check_modern_meta(tg_peer_t *peer, const tg_message_t *message,
     {
         tg_reply_reject_request(
             peer, reply, TG_RPC_INVALID_PARAMS,
-            "_meta[\"io.modelcontextprotocol/logLevel\"] must be a level, such as "
-            "\"info\".");
+            "_meta[\"io.modelcontextprotocol/logLevel\"] must be a level, such "
+            "as \"info\".");
         return 0;
     }
 

@@ -231,22 +231,46 @@ tg_peer_foreach_subscribed(const tg_peer_t *peer,
     }
 }
 
-/*
- * Checks whether the client may see what a URI reads. The server behind a proxy
- * decides that for the proxy.
- */
-static int
-tg_peer_can_see_uri(const tg_peer_t *peer, tg_str_t uri)
+/* Returns what a URI reads if the client may see it, or NULL. */
+static const tg_catalog_entry_t *
+tg_peer_find_subscribable(tg_peer_t *peer, tg_str_t uri)
 {
+    const tg_catalog_entry_t *entry;
     tg_buf_t arguments;
-    int is_visible;
 
     tg_buf_init(&arguments, peer->priv->alloc);
-    is_visible = peer->priv->ops->is_proxy
-                 || tg_peer_find_visible_uri(peer, uri, &arguments) != NULL;
+    entry = tg_peer_find_visible_uri(peer, uri, &arguments);
+    peer->out.failed |= tg_buf_has_failed(&arguments);
     tg_buf_deinit(&arguments);
 
-    return is_visible;
+    return entry;
+}
+
+/* Checks whether changes of an entry's resource can be reported. */
+static int
+tg_peer_can_report(const tg_peer_t *peer, const tg_catalog_entry_t *entry,
+                   tg_str_t uri)
+{
+    return peer->priv->ops->can_report == NULL
+           || peer->priv->ops->can_report(peer->host, entry, uri);
+}
+
+/*
+ * Checks whether the client can be notified of changes of a resource. The
+ * server behind a proxy decides that for the proxy.
+ */
+static int
+tg_peer_can_subscribe(tg_peer_t *peer, tg_str_t uri)
+{
+    const tg_catalog_entry_t *entry;
+
+    if (peer->priv->ops->is_proxy) {
+        return 1;
+    }
+
+    entry = tg_peer_find_subscribable(peer, uri);
+
+    return entry != NULL && tg_peer_can_report(peer, entry, uri);
 }
 
 /* --- notifications --- */
@@ -278,7 +302,10 @@ tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri)
     const char *method = "notifications/resources/updated";
     tg_buf_t params;
 
-    if (!tg_peer_is_subscribed(peer, uri) || !tg_peer_can_see_uri(peer, uri)) {
+    if (!tg_peer_is_subscribed(peer, uri)
+        || (!peer->priv->ops->is_proxy
+            && tg_peer_find_subscribable(peer, uri) == NULL))
+    {
         return;
     }
 
@@ -311,7 +338,7 @@ tg_peer_notify_resource_updated(tg_peer_t *peer, tg_str_t uri)
 /* --- subscriptions/listen --- */
 
 /*
- * Subscribes to those resources of a raw array that the client may see.
+ * Subscribes to those resources of a raw array whose changes can be reported.
  * TG_LIMIT: too many resources, or too many elements.
  */
 static int
@@ -339,7 +366,7 @@ tg_subscription_add_resources(tg_peer_t *peer, tg_subscription_t *sub,
 
         uri = tg_uri_decode(element, room);
 
-        if (uri.data != NULL && tg_peer_can_see_uri(peer, uri)) {
+        if (uri.data != NULL && tg_peer_can_subscribe(peer, uri)) {
             rc = tg_resource_subscription_add(peer, sub, uri);
         }
     }
@@ -502,7 +529,6 @@ tg_mcp_on_subscribe(tg_peer_t *peer, const tg_message_t *message,
 {
     const tg_catalog_entry_t *entry;
     char room[TG_URI_MAX];
-    tg_buf_t arguments;
     tg_str_t uri;
     int rc;
 
@@ -512,10 +538,7 @@ tg_mcp_on_subscribe(tg_peer_t *peer, const tg_message_t *message,
         return;
     }
 
-    tg_buf_init(&arguments, peer->priv->alloc);
-    entry = tg_peer_find_visible_uri(peer, uri, &arguments);
-    peer->out.failed |= tg_buf_has_failed(&arguments);
-    tg_buf_deinit(&arguments);
+    entry = tg_peer_find_subscribable(peer, uri);
 
     if (entry == NULL) {
         tg_mcp_respond_no_resource(peer, message, reply);

@@ -42,11 +42,11 @@ is_deeply $subscribe->('n:a.txt')->{result}, {}, 'one of a template';
 
 $modern->client->request('subscriptions/listen', $modern->params({
     notifications => {
-        resourceSubscriptions => [qw(n:all n:secret n:nosuch n:all)] }
+        resourceSubscriptions => [qw(n:all n:secret n:nosuch n:still n:all)] }
 }));
 my $ack = $modern->client->recv_json;
 is_deeply $ack->{params}{notifications}{resourceSubscriptions}, ['n:all'],
-    'the acknowledgement has what the client may see';
+    'the acknowledgement has what the client may see and is watched';
 
 # The first output is what the clients know.
 wait_for { -e $runs } 'the first run';

@@ -84,7 +84,6 @@ host_is_slice_over(void *ctx)
     return host->is_yielding;
 }
 
-/* Logs the client's response to a request with this tag. */
 static void
 host_on_response(void *ctx, uint64_t tag, const tg_message_t *message)
 {
@@ -111,6 +110,7 @@ static const tg_peer_ops_t host_ops = {
     .log = host_on_log,
     .on_response = host_on_response,
     .is_visible = host_is_visible,
+    .can_report = host_can_report,
     .refusal = host_refusal,
     .is_slice_over = host_is_slice_over,
 };

@@ -138,3 +138,9 @@ host_offer_describe(const host_offer_t *offer, tg_catalog_entry_t *entry)
         entry->name = tg_buf_view(&key);
     }
 }
+
+int
+host_can_report(void *ctx, const tg_catalog_entry_t *entry, tg_str_t uri)
+{
+    return tg_str_eq(entry->name, TG_STR("note:///broken"));
+}

@@ -32,4 +32,7 @@ const host_tool_t *host_tool(size_t i);
 /* Describes an offer as an entry; its template and its key are never freed. */
 void host_offer_describe(const host_offer_t *offer, tg_catalog_entry_t *entry);
 
+/* As in offers.conf, where one resource has `watch` (tg_peer_ops_t). */
+int host_can_report(void *ctx, const tg_catalog_entry_t *entry, tg_str_t uri);
+
 #endif

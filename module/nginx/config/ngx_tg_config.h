@@ -103,6 +103,12 @@ struct ngx_tg_handler_s {
     void (*watch)(const ngx_tg_srv_conf_t *scf, tg_str_t uri, ngx_uint_t is_on);
 
     /*
+     * Checks whether watch would have an effect for this resource, and does
+     * nothing else. Not NULL if watch is not NULL.
+     */
+    ngx_uint_t (*can_watch)(const tg_catalog_entry_t *entry, tg_str_t uri);
+
+    /*
      * Checks the configuration after all of it is read and the runners' paths
      * are known. Returns NGX_OK, or NGX_ERROR after logging. May be NULL.
      */

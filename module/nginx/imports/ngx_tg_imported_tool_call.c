@@ -218,4 +218,5 @@ const ngx_tg_handler_t ngx_tg_imported_tool_handler = {
     .on_client_gone = ngx_tg_imports_on_client_gone,
     .write_status = ngx_tg_imports_write_status,
     .watch = ngx_tg_imported_resource_watch,
+    .can_watch = ngx_tg_imported_resource_can_watch,
 };

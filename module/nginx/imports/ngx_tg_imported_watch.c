@@ -112,6 +112,25 @@ ngx_tg_imported_watch_find_entry(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
                : NULL;
 }
 
+ngx_uint_t
+ngx_tg_imported_resource_can_watch(const tg_catalog_entry_t *entry,
+                                   tg_str_t uri)
+{
+    const ngx_tg_imported_tool_t *listed;
+    const ngx_tg_tool_t *tool;
+    const ngx_tg_mcp_server_t *mcp;
+
+    tool = entry->host;
+    listed = tool->conf;
+    mcp = listed->server;
+
+    /* A process of one client would be another one than that of its calls. */
+    return mcp->options.share == TG_MCP_SHARE_ALL && mcp->has_subscribe
+           && (entry->kind != TG_ENTRY_TEMPLATE
+               || ngx_tg_imported_uri_is_selected(
+                   mcp, ngx_tg_imported_item_strip_name(entry, uri)));
+}
+
 static void
 ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
 {
@@ -133,15 +152,6 @@ ngx_tg_imported_watch_begin(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
     listed = tool->conf;
     mcp = listed->server;
     own = ngx_tg_imported_item_strip_name(entry, uri);
-
-    /* A process of one client would be another one than that of its calls. */
-    if (mcp->options.share != TG_MCP_SHARE_ALL
-        || (entry->kind == TG_ENTRY_TEMPLATE
-            && !ngx_tg_imported_uri_is_selected(mcp, own)))
-    {
-        return;
-    }
-
     watch = ngx_alloc(sizeof(ngx_tg_imported_watch_t) + uri.len,
                       ngx_cycle->log);
 

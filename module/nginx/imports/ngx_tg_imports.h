@@ -169,6 +169,7 @@ struct ngx_tg_mcp_server_s {
     ngx_msec_t retry_delay;
     tg_buf_t state; /* last state from the runner, as JSON members */
     ngx_uint_t has_completions; /* the server declares them */
+    ngx_uint_t has_subscribe;   /* it reports changes of resources */
     ngx_uint_t is_known;        /* the runner knows the server */
     ngx_queue_t watches;        /* ngx_tg_imported_watch_t */
     tg_throttle_t pace;         /* throttle for log lines about its tools */
@@ -440,6 +441,10 @@ typedef struct ngx_tg_imported_watch_s ngx_tg_imported_watch_t;
 /* Begins or ends to watch a resource of a shared server (ngx_tg_handler_t). */
 void ngx_tg_imported_resource_watch(const ngx_tg_srv_conf_t *scf, tg_str_t uri,
                                     ngx_uint_t is_on);
+
+/* Checks whether such a server would report changes (ngx_tg_handler_t). */
+ngx_uint_t ngx_tg_imported_resource_can_watch(const tg_catalog_entry_t *entry,
+                                              tg_str_t uri);
 
 /* Sends all subscriptions of a server to a runner that knows it now. */
 void ngx_tg_imported_watches_send(ngx_tg_mcp_server_t *mcp);

@@ -28,10 +28,17 @@ ngx_tg_mcp_server_set_capabilities(ngx_tg_mcp_server_t *mcp, tg_str_t object)
 {
     tg_str_t caps, value;
 
-    mcp->has_completions = tg_json_has_member(object, TG_STR("capabilities"),
-                                              TG_JSON_OBJECT, &caps)
+    caps = TG_STR_NONE;
+    (void) tg_json_has_member(object, TG_STR("capabilities"), TG_JSON_OBJECT,
+                              &caps);
+    mcp->has_completions = caps.data != NULL
                            && tg_json_has_member(caps, TG_STR("completions"),
                                                  TG_JSON_OBJECT, &value);
+    mcp->has_subscribe = caps.data != NULL
+                         && tg_json_has_member(caps, TG_STR("resources"),
+                                               TG_JSON_OBJECT, &value)
+                         && tg_json_has_member(value, TG_STR("subscribe"),
+                                               TG_JSON_TRUE, &value);
 }
 
 /* Handles an object that has lists if their array `tools` is valid. */

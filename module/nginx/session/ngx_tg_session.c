@@ -23,6 +23,7 @@ static const tg_peer_ops_t ngx_tg_session_peer_ops = {
     .on_refused = ngx_tg_session_on_rejected_message,
     .on_response = ngx_tg_call_on_client_response,
     .on_subscribe = ngx_tg_subscription_on_change,
+    .can_report = ngx_tg_subscription_can_report,
     .is_visible = ngx_tg_session_base_can_see,
     .refusal = ngx_tg_session_check_access,
     .is_slice_over = ngx_tg_time_slice_is_over,

@@ -224,6 +224,19 @@ ngx_tg_subscription_on_change(void *host, tg_str_t uri, int is_on)
     }
 }
 
+int
+ngx_tg_subscription_can_report(void *host, const tg_catalog_entry_t *entry,
+                               tg_str_t uri)
+{
+    const ngx_tg_tool_t *tool;
+
+    tool = entry->host;
+
+    return (int) (tool->handler->watch != NULL
+                      ? tool->handler->can_watch(entry, uri)
+                      : tool->watch != NGX_TG_WATCH_OFF);
+}
+
 /* --- updates --- */
 
 void

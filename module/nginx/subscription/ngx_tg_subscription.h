@@ -58,6 +58,12 @@ struct ngx_tg_watched_uri_s {
 void ngx_tg_subscription_on_change(void *host, tg_str_t uri, int is_on);
 
 /*
+ * Checks whether a change of a resource can ever be reported (tg_peer_ops_t).
+ */
+int ngx_tg_subscription_can_report(void *host, const tg_catalog_entry_t *entry,
+                                   tg_str_t uri);
+
+/*
  * Notifies all sessions of this worker that subscribed to a URI of the server.
  */
 void ngx_tg_resource_notify_updated(const ngx_tg_srv_conf_t *scf, tg_str_t uri);

@@ -228,13 +228,14 @@ ngx_tg_watch_begin(ngx_tg_watched_uri_t *watched)
     if (entry != NULL) {
         tool = entry->host;
 
-        if (tool->handler->watch != NULL) {
+        if (!ngx_tg_subscription_can_report(NULL, entry, watched->uri)) {
+            watched->handler = NULL;
+
+        } else if (tool->handler->watch != NULL) {
             watched->handler = tool->handler;
             watched->handler->watch(watched->scf, watched->uri, 1);
 
-        } else if (tool->watch == NGX_TG_WATCH_FILE
-                   || tool->watch == NGX_TG_WATCH_EVERY)
-        {
+        } else {
             watched->mode = tool->watch;
             watched->every = tool->watch_every;
             ngx_tg_watch_capture(watched, entry, tg_buf_view(&arguments));
