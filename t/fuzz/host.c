@@ -1,12 +1,20 @@
 #include "host.h"
 
+#include <limits.h>
+
 void
 fuzz_host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
                size_t max_frame)
 {
     static const char *const names[] = {
-        "echo", "json",         "result",      "big", "fail",
-        "slow", "build.status", "slow.status", NULL
+        /* tools and methods */
+        "echo", "json", "result", "big", "fail", "slow", "build.status",
+        "slow.status",
+        /* prompts and what completes their arguments */
+        "hello", "greet", "late", "tone",
+        /* resources and templates */
+        "note:///today", "note:///slow", "note:///{day}", "day",
+        "note:///{day}/{+path}", NULL
     };
 
     host_init_wild(host, alloc, dialect, max_frame, FUZZ_HOST_CALLS, names);
@@ -55,7 +63,9 @@ fuzz_host_talk(host_t *host, uint32_t seed, tg_str_t bytes)
         while (host->rc != TG_CLOSED && host_fire(host)) {
         }
 
-        tg_peer_notify_list_changed(&host->peer, TG_ENTRY_TOOL);
+        tg_peer_notify_resource_updated(&host->peer, TG_STR("note:///today"));
+        tg_peer_notify_resource_updated(&host->peer, TG_STR("note:///monday"));
+        tg_peer_notify_list_changes(&host->peer, UINT_MAX);
         tg_peer_send_shutdown_notice(&host->peer, TG_STR("bye"));
         host_collect(host);
     }

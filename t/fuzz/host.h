@@ -1,7 +1,8 @@
 /*
  * The host of the unit tests (t/unit/protocol_host.h) in its wild mode with a
- * few of its tools, for the dialects' targets and as the bridge's parent; and
- * the check that each request gets exactly one reply.
+ * few of its tools, prompts, resources and templates, for the dialects' targets
+ * and as the bridge's parent; and the check that each request gets exactly one
+ * reply.
  */
 #ifndef FUZZ_HOST_H
 #define FUZZ_HOST_H

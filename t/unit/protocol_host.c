@@ -301,7 +301,7 @@ host_init_wild(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
 {
     memset(host, 0, sizeof(*host));
     host->names = names;
-    host->is_wild = 1;
+    host->is_wild = host->is_offering = 1;
     host_open(host, alloc, dialect, max_frame, max_calls);
 }
 

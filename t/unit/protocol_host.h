@@ -56,7 +56,7 @@ void host_init_offering(host_t *host, const tg_alloc_t *alloc,
                         tg_dialect_t dialect, size_t max_frame,
                         unsigned max_calls);
 
-/* Creates a wild host that offers some of the tools. */
+/* Creates a wild host with some of the tools, prompts, resources, templates. */
 void host_init_wild(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
                     size_t max_frame, unsigned max_calls,
                     const char *const *names);
