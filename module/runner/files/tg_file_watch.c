@@ -21,6 +21,9 @@
 /* Maximum number of checks at once: threads must have room for reads. */
 #define TG_FILE_WATCH_CHECKS_MAX 64
 
+/* Attempts to read the version of a file that is being replaced. */
+#define TG_FILE_WATCH_READS_MAX 3
+
 /* Interval of comparing files that inotify does not watch, in ms. */
 #define TG_FILE_WATCH_POLL_MS 5000
 
@@ -46,13 +49,41 @@ tg_file_watch_hash(const struct stat *info)
            | 2;
 }
 
+/*
+ * Returns the version of the file below root; 1: it does not exist. *nlinks is
+ * 0 if the file was deleted or replaced after it was opened.
+ */
+static uint64_t
+tg_file_watch_read_version(const tg_file_watch_t *watch, int root,
+                           nlink_t *nlinks)
+{
+    struct stat info;
+    uint64_t version;
+    int fd;
+
+    *nlinks = 1;
+    version = 1;
+    fd = tg_file_open_path(root, watch->path);
+
+    if (fd != -1 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        *nlinks = info.st_nlink;
+        version = tg_file_watch_hash(&info);
+    }
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return version;
+}
+
 /* Returns the version of the file; 1: it does not exist. */
 static uint64_t
 tg_file_watch_find_version(tg_file_watch_t *watch)
 {
-    struct stat info;
     uint64_t version;
-    int root, fd;
+    nlink_t nlinks;
+    int root, i;
 
     root = -1;
     version = 1;
@@ -65,14 +96,9 @@ tg_file_watch_find_version(tg_file_watch_t *watch)
         }
     }
 
-    fd = tg_file_open_path(root, watch->path);
-
-    if (fd != -1 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-        version = tg_file_watch_hash(&info);
-    }
-
-    if (fd != -1) {
-        (void) close(fd);
+    /* Replacing a file changes the times of the former one, too. */
+    for (i = 0, nlinks = 0; nlinks == 0 && i < TG_FILE_WATCH_READS_MAX; i++) {
+        version = tg_file_watch_read_version(watch, root, &nlinks);
     }
 
     if (root != -1) {
