@@ -122,6 +122,21 @@ for my $era (qw(legacy modern)) {
     my ($key) = watch($c, exec => stand_in($era, "kinds=$kinds", "log=$log"));
     my $state = state_of($c, $key, 'ready');
     wait_subscribed($key, '');
+
+    # What a call returns is what a subscription before it compares with.
+    my %together = (
+        mcp_subscribe => { key => $key, uri => 'x:c' },
+        mcp_call => { key => $key, tool => 'subscribed', name => 'subscribed' },
+    );
+    $d->send_raw(join '', map {
+        $c->encode({ jsonrpc => '2.0', id => "$era $_", method => $_,
+            params => $together{$_} }) . "\n"
+    } reverse sort keys %together);
+    is text_of_call($d->reply("$era mcp_call")), 'x:c',
+        "$era: the server is subscribed to before the next call";
+    $d->rpc('mcp_unsubscribe', { key => $key, uri => 'x:c' });
+    wait_subscribed($key, '');
+
     for my $client ($c, $d, $c) {
         is_deeply $client->rpc('mcp_subscribe', { key => $key, uri => 'x:a' })
             ->{result}, JSON::PP::true, "$era: a subscription";
@@ -147,7 +162,7 @@ for my $era (qw(legacy modern)) {
     wait_subscribed($key, '');
     $d = $runner->connect;
     my @sent = grep {m{resources/(?:un)?subscribe"}} lines_of($log);
-    is @sent, $era eq 'legacy' ? 6 : 0, 'each is sent once';
+    is @sent, $era eq 'legacy' ? 8 : 0, 'each is sent once';
 }
 
 for my $wrong ({}, { key => 'x' x 16, uri => 'x:a' },

@@ -68,6 +68,11 @@ tg_mcp_conn_add_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call,
         return failure;
     }
 
+    /* The server must report changes that follow the call's result. */
+    if (mcp_conn->state == TG_MCP_CONN_READY) {
+        tg_mcp_resource_watches_update(mcp_conn);
+    }
+
     if (mcp_conn->state == TG_MCP_CONN_READY) {
         failure = tg_mcp_conn_send_call(mcp_conn, call);
 
