@@ -183,7 +183,7 @@ count_id(tg_dialect_t dialect, size_t limit, tg_str_t id, tg_str_t sent,
         && requests.in_batches == 0
         && (dialect == TG_DIALECT_RELAY || !count_is_fraction(id)))
     {
-        FUZZ(replies.n == requests.n);
+        FUZZ(replies.n >= requests.n);
     }
 }
 

@@ -9,6 +9,9 @@
  *   !t   the time for which the client waits passes
  *   !l   the host requests the list
  *   !c   the host calls a tool
+ *   !m   the host sends a request of another method
+ *   !s   the host subscribes to a resource, !d ends that (legacy)
+ *   !u   the host subscribes to resources (modern)
  *   !x   the connection is lost and replaced
  */
 #include "help.h"
@@ -194,6 +197,10 @@ end_act(end_t *end, char what)
         .arguments = { "{}", 2 },
         .meta = { "{\"a\":1}", 7 },
     };
+    static const tg_mcp_call_t read = {
+        .method = { "resources/read", 14 },
+        .arguments = { "{\"uri\":\"x:y\"}", 13 },
+    };
     tg_mcp_client_t *client;
     int rc;
 
@@ -212,6 +219,20 @@ end_act(end_t *end, char what)
         rc = tg_mcp_client_call_tool(client, &call, end->now, end, NULL);
         end->ncalls += rc == TG_OK;
         end->is_over |= rc == TG_NOMEM;
+        break;
+    case 'm':
+        rc = tg_mcp_client_call_method(client, &read, end->now, end, NULL);
+        end->ncalls += rc == TG_OK;
+        end->is_over |= rc == TG_NOMEM;
+        break;
+    case 's':
+    case 'd':
+        rc = tg_mcp_client_subscribe(client, TG_STR("\"x:y\""), what == 's');
+        end->is_over |= rc == TG_NOMEM;
+        break;
+    case 'u':
+        client->uris = TG_STR("\"x:y\",\"x:z\"");
+        end->is_over |= tg_mcp_client_listen(client) != TG_OK;
         break;
     default:
         end_lose(end);

@@ -1,5 +1,6 @@
 #include "runner_world.h"
 
+#include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
 #include "runner/mcp/tg_mcp_subscriber.h"
 #include "runner/jobs/tg_job_call.h"
@@ -34,6 +35,18 @@ world_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static void
+world_subscribe(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_mcp_servers_watch_resource(&world.servers, peer, request);
+}
+
+static void
+world_unsubscribe(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_mcp_servers_unwatch_resource(&world.servers, peer, request);
+}
+
+static void
 world_notify(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_mcp_server_request_on_response(&world.servers, peer, request);
@@ -43,9 +56,13 @@ static const struct {
     const char *name;
     void (*handle)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } world_methods[WORLD_METHODS] = {
-    { "mcp_watch", world_watch },  { "mcp_call", world_call },
-    { "mcp_leave", world_detach }, { "mcp_unwatch", world_unwatch },
+    { "mcp_watch", world_watch },
+    { "mcp_call", world_call },
+    { "mcp_leave", world_detach },
+    { "mcp_unwatch", world_unwatch },
     { "mcp_told", world_notify },
+    { "mcp_subscribe", world_subscribe },
+    { "mcp_unsubscribe", world_unsubscribe },
 };
 
 static void

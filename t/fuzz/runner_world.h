@@ -12,7 +12,7 @@
 #include "protocol/tg_peer.h"
 
 #define WORLD_KEY "key-000000000000"
-#define WORLD_METHODS 5
+#define WORLD_METHODS 7
 
 typedef struct {
     uv_loop_t loop;
