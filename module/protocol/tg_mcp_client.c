@@ -135,6 +135,9 @@ tg_mcp_client_read_capabilities(tg_mcp_client_t *client, tg_str_t caps)
     server_info->kinds = 0;
     server_info->changes = 0;
     server_info->has_subscribe = 0;
+    server_info->has_logging =
+        tg_mcp_get_member(caps, "logging", TG_JSON_OBJECT).data != NULL;
+    client->log_level = TG_MCP_LOG_NONE;
 
     for (kind = 0; kind < TG_MCP_KINDS; kind++) {
         value = tg_mcp_get_member(caps, tg_mcp_kinds[kind].capability,
@@ -274,6 +277,28 @@ tg_mcp_client_subscribe(tg_mcp_client_t *client, tg_str_t uri, int is_on)
     tg_buf_deinit(&members);
 
     return rc;
+}
+
+int
+tg_mcp_client_set_log_level(tg_mcp_client_t *client, tg_mcp_log_level_t level)
+{
+    char room[64];
+    tg_buf_t members;
+
+    if (client->is_modern || client->state != TG_MCP_OPEN
+        || !client->server_info.has_logging || client->log_level == level)
+    {
+        return TG_OK;
+    }
+
+    client->log_level = level;
+    members = tg_buf_make_fixed(room, sizeof(room));
+    tg_buf_printf(&members, "\"level\":\"%s\"",
+                  tg_mcp_log_level_get_name(level));
+
+    return tg_mcp_client_send_request(client, TG_MCP_TAG_SET_LEVEL,
+                                      "logging/setLevel", tg_buf_view(&members),
+                                      NULL);
 }
 
 static tg_mcp_event_t
@@ -419,7 +444,7 @@ tg_mcp_client_on_response(tg_mcp_client_t *client, const void *tag,
 {
     int i;
 
-    for (i = TG_MCP_TAG_SUBSCRIBE; i >= 0 && tag != &client->tags[i]; i--) {
+    for (i = TG_MCP_TAGS - 1; i >= 0 && tag != &client->tags[i]; i--) {
         /* void */
     }
 

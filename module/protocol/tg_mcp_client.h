@@ -16,6 +16,7 @@
 
 #include "protocol/tg_caller.h"
 #include "protocol/tg_client_caps.h"
+#include "protocol/tg_mcp_log_level.h"
 #include "protocol/tg_rpc.h"
 #include "catalog/tg_tool_list.h"
 
@@ -184,6 +185,7 @@ typedef struct {
     unsigned kinds;        /* kinds whose capability is declared */
     unsigned changes;      /* kinds for which it reports changes */
     int has_subscribe;     /* it reports changes of single resources */
+    int has_logging;       /* it sends log messages */
 } tg_mcp_server_info_t;
 
 /* The last complete list of a kind other than tools. */
@@ -243,10 +245,12 @@ typedef struct {
      */
     tg_str_t uris;
     uint64_t listen_id; /* id of the last subscriptions/listen */
+    /* level of the last logging/setLevel, or TG_MCP_LOG_NONE */
+    tg_mcp_log_level_t log_level;
     tg_mcp_server_info_t server_info;
     tg_response_t error;
     /* their addresses are the tags of the client's own requests */
-    char tags[5];
+    char tags[6];
 } tg_mcp_client_t;
 
 void tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
@@ -303,6 +307,13 @@ int tg_mcp_client_listen(tg_mcp_client_t *client);
  * is a raw JSON string. TG_OK or TG_NOMEM.
  */
 int tg_mcp_client_subscribe(tg_mcp_client_t *client, tg_str_t uri, int is_on);
+
+/*
+ * Sets the lowest level of the log messages that a legacy server sends. Does
+ * nothing if the server has it already or sends none. TG_OK or TG_NOMEM.
+ */
+int tg_mcp_client_set_log_level(tg_mcp_client_t *client,
+                                tg_mcp_log_level_t level);
 
 /*
  * Returns the number of the first fetch that includes every change up to now.

@@ -105,6 +105,22 @@ tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
     tg_json_add_compact(out, TG_MCP_META_PREFIX "clientInfo", info);
 }
 
+/* Writes the level of a client whose _meta does not name it: a legacy one. */
+static void
+tg_mcp_call_write_log_level(const tg_mcp_call_t *call, tg_buf_t *out)
+{
+    tg_str_t value;
+
+    if (call->log_level != TG_MCP_LOG_NONE
+        && !tg_json_has_member(call->meta,
+                               TG_STR(TG_MCP_META_PREFIX "logLevel"),
+                               TG_JSON_STRING, &value))
+    {
+        tg_json_add_cstr(out, TG_MCP_META_PREFIX "logLevel",
+                         tg_mcp_log_level_get_name(call->log_level));
+    }
+}
+
 void
 tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
                                 const tg_mcp_call_t *call, uint64_t token,
@@ -129,6 +145,7 @@ tg_mcp_client_write_call_params(const tg_mcp_client_t *client,
 
     if (is_modern) {
         tg_mcp_client_write_meta(client, call->meta, out);
+        tg_mcp_call_write_log_level(call, out);
     }
 
     if (token != 0) {

@@ -20,6 +20,12 @@ typedef struct {
     tg_str_t input_responses;
     tg_str_t request_state;
 
+    /*
+     * Level of the log messages that the client wants, for a modern server;
+     * its _meta may name it, too.
+     */
+    tg_mcp_log_level_t log_level;
+
     /* Forward as modern, even if the handshake was legacy. */
     int is_modern;
 } tg_mcp_call_t;

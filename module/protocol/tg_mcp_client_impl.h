@@ -9,7 +9,9 @@ enum {
     TG_MCP_TAG_INITIALIZE,
     TG_MCP_TAG_LIST,
     TG_MCP_TAG_LISTEN, /* answered when the server ends the subscription */
-    TG_MCP_TAG_SUBSCRIBE
+    TG_MCP_TAG_SUBSCRIBE,
+    TG_MCP_TAG_SET_LEVEL,
+    TG_MCP_TAGS
 };
 
 /* --- tg_mcp_client_call.c --- */

@@ -17,6 +17,8 @@
 # kinds=FILE: it has prompts and resources, too. The file is an object with
 # prompts, resources, resourceTemplates, contents (by URI), results (by method,
 # instead of the usual ones), and capabilities, which it declares besides.
+#
+# logs: it declares logging, and has the tools log and levels.
 
 use strict;
 use warnings;
@@ -33,6 +35,7 @@ my %is = (listen => undef);
 my @names = qw(echo hang slow die grow ask pid where env fds spawn error bad
     deep input kinds cancelled);
 my @kinds_names = qw(announce subscribed);
+my @levels;
 my (%held, %sleeping, @cancelled, %asked, $next_id, $nlists, $count, $listener);
 my ($in, $out) = (\*STDIN, \*STDOUT);
 
@@ -91,6 +94,7 @@ sub named {
         push @more, @lines;
     }
     push @more, @kinds_names if $is{kinds};
+    push @more, qw(log levels) if $is{logs};
     return (@names, @more);
 }
 
@@ -143,8 +147,10 @@ sub kinds {
 
 sub capabilities {
     my $yes = JSON::PP::true;
-    return { tools => { listChanged => $yes } } if !$is{kinds};
-    return { tools => { listChanged => $yes },
+    my %always = (tools => { listChanged => $yes },
+        $is{logs} ? (logging => {}) : ());
+    return \%always if !$is{kinds};
+    return { %always,
         prompts => { listChanged => $yes },
         resources => { listChanged => $yes, subscribe => $yes },
         completions => {}, %{ kinds()->{capabilities} // {} } };
@@ -205,6 +211,10 @@ my %method = (
     },
     'resources/subscribe' => sub {
         $subscribed{ $_[1]{uri} } = 1;
+        reply($_[0], {});
+    },
+    'logging/setLevel' => sub {
+        push @levels, $_[1]{level};
         reply($_[0], {});
     },
     'resources/unsubscribe' => sub {
@@ -319,6 +329,23 @@ my %tool = (
             values %listens;
         reply($_[0], text(join ' ', sort @uris, keys %subscribed));
     },
+    # Logs messages, whatever its client wants; with `hang`, the call stays.
+    log => sub {
+        my ($id, $params) = @_;
+        my $arguments = $params->{arguments};
+        my $meta = $params->{_meta} // {};
+        my $level = $meta->{'io.modelcontextprotocol/logLevel'};
+        push @levels, $level if defined $level;
+        for my $said (@{ $arguments->{messages} // [] }) {
+            my %about = (%$said, $arguments->{anonymous} ? ()
+                : (_meta => { of => $meta->{progressToken} }));
+            notify('notifications/message', \%about)
+                for 1 .. $arguments->{times} // 1;
+        }
+        return $held{$id} = $params if $arguments->{hang};
+        reply($id, text('logged'));
+    },
+    levels => sub { reply($_[0], text(join ' ', splice @levels)) },
     where => sub { require POSIX; reply($_[0], text(POSIX::getcwd())) },
     env   => sub {
         reply($_[0], text(join "\n", map {"$_=$ENV{$_}"} sort keys %ENV));
@@ -416,6 +443,8 @@ sub hear {
         return;
     }
     return list($id, $params) if $method eq 'tools/list';
+    return $method{$method}->($id, $params)
+        if $is{logs} && $method eq 'logging/setLevel';
     if ($is{kinds} && ($method{$method} || kinds()->{results}{$method})) {
         my $result = kinds()->{results}{$method};
         return $result ? reply($id, $result) : $method{$method}->($id, $params);

@@ -207,7 +207,9 @@ sub from_child {
         }
         return answer($post, $message);
     }
-    my ($token, $to) = ($message->{params}{progressToken});
+    my $token = $message->{params}{progressToken}
+        // delete $message->{params}{_meta}{of};
+    my $to;
     my @posts = grep { $_->{session} == $session } values %waiting;
     if (defined $token) {
         ($to) = grep { ($_->{token} // '') eq $token } @posts;

@@ -342,7 +342,6 @@ play_log_message(play_t *play, const script_step_t *step, const char *args)
         play_wrong(play, step, "no such call", TG_STR(""));
         return;
     }
-
     tg_call_notify_message(call,
                            tg_mcp_log_level_parse(tg_str_from_cstr(level)),
                            n > 3 ? tg_str_from_cstr(logger) : TG_STR_NONE,

@@ -331,6 +331,17 @@ ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
     ngx_tg_session_base_wake(call->base);
 }
 
+void
+ngx_tg_call_send_message(ngx_tg_call_t *call, tg_mcp_log_level_t level,
+                         tg_str_t logger, tg_str_t data)
+{
+    /* The session of a relayed call is in another worker. */
+    if (call->base != NULL) {
+        tg_call_notify_message(call->priv->deferred, level, logger, data);
+        ngx_tg_session_base_wake(call->base);
+    }
+}
+
 /* --- end of a call --- */
 
 static void

@@ -16,6 +16,7 @@
 
 #include "nginx/call/ngx_tg_call_record.h"
 #include "nginx/config/ngx_tg_config.h"
+#include "protocol/tg_mcp_log_level.h"
 
 /* W3C trace context of a call as plain text; each member is valid or absent. */
 typedef struct {
@@ -82,6 +83,13 @@ ngx_int_t ngx_tg_call_defer(ngx_tg_call_t *call);
 /* Sends progress and restarts the watchdog. Values: raw JSON, or absent. */
 void ngx_tg_call_send_progress(ngx_tg_call_t *call, tg_str_t progress,
                                tg_str_t total, tg_str_t message);
+
+/*
+ * Sends a log message to the client if it wants this level. logger is a raw
+ * string or absent, data raw JSON.
+ */
+void ngx_tg_call_send_message(ngx_tg_call_t *call, tg_mcp_log_level_t level,
+                              tg_str_t logger, tg_str_t data);
 
 /*
  * Evaluates a complex value of the tool for this call. NGX_OK, or NGX_ERROR: no

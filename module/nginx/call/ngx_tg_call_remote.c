@@ -98,16 +98,35 @@ ngx_tg_call_on_remote_response(void *data, const tg_response_t *answer)
     tg_buf_deinit(&text);
 }
 
+/* Sends a log message of the runner to the client. */
+static void
+ngx_tg_call_on_remote_message(ngx_tg_call_t *call, const tg_message_t *message)
+{
+    static const char *const names[] = { "logger", "data", NULL };
+    tg_str_t values[2];
+    int64_t level;
+
+    if (tg_json_parse_int64(message->p.level, &level) == TG_OK
+        && level >= TG_MCP_LOG_DEBUG && level <= TG_MCP_LOG_EMERGENCY
+        && tg_json_get_members(message->params, names, values) == TG_OK
+        && values[1].data != NULL)
+    {
+        ngx_tg_call_send_message(call, (tg_mcp_log_level_t) level, values[0],
+                                 values[1]);
+    }
+}
+
 static void
 ngx_tg_call_on_remote_progress(void *data, const tg_message_t *message)
 {
-    if (message->p.progress.data == NULL) {
+    if (message->p.level.data != NULL) {
+        ngx_tg_call_on_remote_message(data, message);
+    } else if (message->p.progress.data == NULL) {
         ngx_tg_call_on_server_request(data, message->params);
-        return;
+    } else {
+        ngx_tg_call_send_progress(data, message->p.progress, message->p.total,
+                                  message->p.message);
     }
-
-    ngx_tg_call_send_progress(data, message->p.progress, message->p.total,
-                              message->p.message);
 }
 
 static void

@@ -84,6 +84,7 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
 {
     ngx_tg_imported_tool_t *listed;
     ngx_tg_mcp_server_t *mcp;
+    tg_mcp_log_level_t log_level;
     const char *mistake;
 
     listed = call->tool->conf;
@@ -105,6 +106,12 @@ ngx_tg_imported_call_write_params(ngx_tg_call_t *call, tg_request_t *request,
         tg_json_add_compact(params, "arguments", request->arguments);
     } else {
         ngx_tg_imported_item_write_request(call, request, params);
+    }
+
+    log_level = tg_peer_get_log_level(&call->base->peer, &request->reply);
+
+    if (log_level != TG_MCP_LOG_NONE) {
+        tg_json_add_int(params, "log", log_level);
     }
 
     tg_json_add_compact(params, "meta", request->meta);

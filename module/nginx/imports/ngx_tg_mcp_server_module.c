@@ -321,6 +321,7 @@ ngx_tg_mcp_server_set_info(ngx_tg_mcp_server_t *mcp)
     tg_server_info_t *info;
 
     info = &mcp->imports->scf->info;
+    info->has_logging = 1;
     info->has_prompts |= !mcp->has_no_prompts;
     info->has_resources |= !mcp->has_no_resources;
     info->has_subscribe |= !mcp->has_no_resources;

@@ -15,7 +15,7 @@
 #define NGX_TG_RUNNER_START_TIMEOUT 10000
 /* --- notifications of the runner --- */
 
-/* Forwards progress, or a server request to the client, to the call. */
+/* Forwards progress, a log message, or a server request to the call. */
 static void
 ngx_tg_runner_on_call_notification(ngx_tg_upstream_conn_t *conn,
                                    const tg_message_t *message)
@@ -103,6 +103,7 @@ ngx_tg_runner_on_notification(ngx_tg_upstream_conn_t *conn, tg_str_t method,
                               const tg_message_t *message)
 {
     if (tg_json_body_eq_text(method, TG_STR("progress"))
+        || tg_json_body_eq_text(method, TG_STR("message"))
         || tg_json_body_eq_text(method, TG_STR("ask"))
         || tg_json_body_eq_text(method, TG_STR("unask")))
     {

@@ -63,6 +63,7 @@ tg_job_discard(tg_job_t *job)
 
     tg_job_params_free(&job->params);
     tg_progress_deinit(&job->progress);
+    tg_buf_deinit(&job->messages);
     tg_buf_deinit(&job->answer);
     free(job);
 }
@@ -254,6 +255,7 @@ tg_job_create(tg_jobs_t *jobs, const tg_job_type_t *type, void *host,
     made->type = type;
     made->host = host;
     tg_progress_init(&made->progress);
+    tg_buf_init(&made->messages, tg_alloc_libc());
     tg_buf_init(&made->answer, tg_alloc_libc());
     rc = tg_job_params_read(&made->params, raw, type->fields, type->timeout_ms,
                             values, why);

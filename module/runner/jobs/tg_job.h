@@ -117,6 +117,10 @@ struct tg_job_s {
     tg_progress_t progress;
     uint64_t progress_sent_at;
 
+    /* Log messages that wait, one per line (tg_job_message.h). */
+    tg_buf_t messages;
+    unsigned nmessages_omitted;
+
     /* Link in the queue for large responses (tg_job_respond.c). */
     TAILQ_ENTRY(tg_job_s) writing;
     tg_sched_source_t *source; /* NULL if the job is not in that queue */

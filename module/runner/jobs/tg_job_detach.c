@@ -1,5 +1,6 @@
 /* The list of detached jobs and the requests `release` and `adopt`. */
 #include "runner/jobs/tg_job_detach.h"
+#include "runner/jobs/tg_job_message.h"
 
 #include "base/tg_json.h"
 #include "protocol/tg_peer.h"
@@ -225,7 +226,7 @@ tg_jobs_attach_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     job->call = call;
     tg_job_undetach(job);
 
-    if (tg_progress_has_update(&job->progress)) {
+    if (tg_progress_has_update(&job->progress) || tg_job_has_messages(job)) {
         tg_job_notify_progress_soon(job);
     }
 }

@@ -1,5 +1,5 @@
 /* Progress notifications and the response of a job. */
-#include "runner/jobs/tg_job.h"
+#include "runner/jobs/tg_job_message.h"
 #include "protocol/tg_peer.h"
 
 int
@@ -34,8 +34,14 @@ tg_job_send_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
 {
     tg_buf_t json;
 
-    /* A call without an id has no progress notifications. */
-    if (id.data == NULL || !tg_progress_has_update(&job->progress)) {
+    /* A call without an id has no notifications. */
+    if (id.data == NULL) {
+        return;
+    }
+
+    tg_job_send_messages(job, peer, id);
+
+    if (!tg_progress_has_update(&job->progress)) {
         return;
     }
 
@@ -59,8 +65,11 @@ tg_job_try_send_progress(tg_job_t *job)
 {
     const tg_jobs_t *jobs;
     tg_peer_t *peer;
+    int has_progress;
 
-    if (job->call == NULL || !tg_progress_has_update(&job->progress)) {
+    has_progress = tg_progress_has_update(&job->progress);
+
+    if (job->call == NULL || (!has_progress && !tg_job_has_messages(job))) {
         return 1;
     }
 
@@ -72,7 +81,11 @@ tg_job_try_send_progress(tg_job_t *job)
     }
 
     tg_job_send_progress(job, peer, job->call->reply.id);
-    job->progress_sent_at = uv_now(jobs->loop);
+
+    if (has_progress) {
+        job->progress_sent_at = uv_now(jobs->loop);
+    }
+
     jobs->ops->notified(jobs->host, peer);
 
     return 1;

@@ -1,4 +1,5 @@
 /* The calls of a connection: waiting calls and sent calls. */
+#include "runner/mcp/tg_mcp_conn_log.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
@@ -8,6 +9,7 @@ tg_mcp_conn_send_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
 {
     int rc;
 
+    tg_mcp_conn_request_log_level(mcp_conn, call);
     call->request = mcp_conn->caller.next_id;
     rc = call->call.method.data != NULL
              ? tg_mcp_client_call_method(&mcp_conn->client, &call->call,

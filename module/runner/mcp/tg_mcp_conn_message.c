@@ -1,5 +1,6 @@
 /* Messages of an MCP server: responses, notifications and requests. */
 #include "base/tg_utf8.h"
+#include "runner/mcp/tg_mcp_conn_log.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_mcp_resource_watch.h"
 #include "runner/mcp/tg_mcp_server_request.h"
@@ -257,6 +258,8 @@ tg_mcp_conn_on_notification(void *host, tg_str_t method,
                                                    "updated")))
     {
         tg_mcp_resource_watches_on_updated(mcp_conn, message->params);
+    } else if (tg_json_body_eq_text(method, TG_STR("notifications/message"))) {
+        tg_mcp_conn_on_log_message(mcp_conn, message);
     } else if (tg_json_body_eq_text(method, TG_STR("notifications/cancelled")))
     {
         tg_mcp_server_request_on_cancelled(mcp_conn, message->p.request_id);

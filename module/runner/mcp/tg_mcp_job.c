@@ -19,6 +19,7 @@ typedef struct {
     tg_str_t spill;
     int64_t uid;
     int64_t max_output;
+    int64_t log_level;
 } tg_mcp_job_params_t;
 
 #define TG_MCP_JOB_FIELD(text, kind, member)                                   \
@@ -38,6 +39,8 @@ static const tg_json_field_t tg_mcp_job_fields[] = {
     { TG_MCP_JOB_FIELD("requestState", TG_FIELD_RAW, state) },
     { TG_MCP_JOB_FIELD("max_output", TG_FIELD_INT, max_output),
       .max = TG_MCP_CONN_FRAME_MAX, .absent = TG_MCP_CONN_FRAME_MAX },
+    { TG_MCP_JOB_FIELD("log", TG_FIELD_INT, log_level),
+      .max = TG_MCP_LOG_EMERGENCY },
     { TG_MCP_JOB_FIELD("capabilities", TG_FIELD_RAW, client_caps) },
     { TG_MCP_JOB_FIELD("spill", TG_FIELD_OBJECT, spill) },
     { .name = NULL },
@@ -339,8 +342,8 @@ tg_mcp_job_read_params(tg_mcp_job_params_t *params, const tg_str_t *values,
     *why = "key must be 16 to 64 letters, digits, - and _; instance a string "
            "of at most 128 bytes without escapes; cwd a string; name or "
            "method a string; uid a number; arguments, meta and "
-           "inputResponses objects; max_output 0 to 33554432; spill an object "
-           "with owner, quota, keep_ms and preview";
+           "inputResponses objects; max_output 0 to 33554432; log 0 to 8; "
+           "spill an object with owner, quota, keep_ms and preview";
 
     return tg_json_store_fields(tg_mcp_job_fields, values, params, why) == TG_OK
                    && (params->name.data != NULL)
@@ -421,6 +424,7 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     call->job = job;
     call->owner.uid = params.uid;
     call->max_output = params.max_output;
+    call->call.log_level = (tg_mcp_log_level_t) params.log_level;
     call->owner.client_caps = tg_client_caps_parse(params.client_caps);
     call->store_params = store_params;
     tg_buf_init(&call->result, tg_alloc_libc());

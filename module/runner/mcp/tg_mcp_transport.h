@@ -37,6 +37,12 @@ typedef struct {
     /* Checks after a message of `size` bytes whether the slice is over. */
     int (*is_slice_over)(tg_mcp_conn_t *mcp_conn, size_t size);
 
+    /*
+     * Returns the id of the request to whose response the message that is read
+     * belongs, or 0. NULL: the transport does not know.
+     */
+    uint64_t (*get_request)(const tg_mcp_conn_t *mcp_conn);
+
     /* Appends the reason of the end, such as " exited with status 1: …". */
     void (*append_reason)(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text);
 

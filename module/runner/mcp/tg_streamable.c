@@ -431,11 +431,20 @@ tg_streamable_append_failure(const tg_mcp_conn_t *mcp_conn, tg_buf_t *text)
     tg_buf_append_cstr(text, mcp_conn->streamable.why);
 }
 
+static uint64_t
+tg_streamable_get_request(const tg_mcp_conn_t *mcp_conn)
+{
+    return mcp_conn->streamable.reading != NULL
+               ? mcp_conn->streamable.reading->request
+               : 0;
+}
+
 const tg_mcp_transport_t tg_mcp_streamable_transport = {
     .open = tg_streamable_open,
     .flush = tg_streamable_flush,
     .backlog = tg_streamable_get_backlog,
     .is_slice_over = tg_streamable_is_slice_over,
+    .get_request = tg_streamable_get_request,
     .append_reason = tg_streamable_append_failure,
     .close = tg_streamable_close,
 };
