@@ -47,10 +47,21 @@ for ([ 'notes:a', 'text/x-note', text => "text\n" ],
 for my $uri ('path:/none', 'path:/../secret', 'path:/sub/..%2F..%2Fsecret',
     'path:/sub%2Fb%20c.txt', 'path:/sub/out', 'path:/sub', 'path://etc/passwd',
     'path:/./a.txt', 'path:/a.txt%00', 'path:/%2e%2e/secret', 'one:sub%2Fout',
-    'one:..', 'one:%2e%2e')
+    'one:..', 'one:%2e%2e',
+    # Encoded twice, as overlong UTF-8, with backslashes, and partly.
+    'path:/%252e%252e/secret', 'path:/%c0%ae%c0%ae/secret',
+    'path:/..%c0%afsecret', 'path:/%e0%80%ae%e0%80%ae/secret',
+    'path:/..%5csecret', 'path:/.%2e/secret', 'path:/sub/%2e./../secret',
+    'path:/%00/../secret', 'path:/a.txt%ff', 'path:/a.txt%', 'path:/a.txt%2',
+    'path:/a.txt/..', 'path:/a.txt?x', 'path:/a.txt#x', 'one:a.txt%2F..',
+    'one:%ef%bc%8e%ef%bc%8e')
 {
     my $error = read_uri($uri)->{error};
     is $error->{code}, -32002, "$uri is not found" or diag explain $error;
+    is_deeply $error->{data}, { uri => $uri }, 'with its URI';
+    $error = $client->rpc('resources/read',
+        { uri => $uri, _meta => modern_meta() })->{error};
+    is $error->{code}, -32602, 'also in the modern era';
     is_deeply $error->{data}, { uri => $uri }, 'with its URI';
 }
 

@@ -16,7 +16,8 @@
 #
 # kinds=FILE: it has prompts and resources, too. The file is an object with
 # prompts, resources, resourceTemplates, contents (by URI), results (by method,
-# instead of the usual ones), and capabilities, which it declares besides.
+# instead of the usual ones), waits (by method: it answers when that file
+# exists), and capabilities, which it declares besides.
 #
 # logs: it declares logging, and has the tools log and levels.
 
@@ -447,6 +448,10 @@ sub hear {
         if $is{logs} && $method eq 'logging/setLevel';
     if ($is{kinds} && ($method{$method} || kinds()->{results}{$method})) {
         my $result = kinds()->{results}{$method};
+        if (my $path = kinds()->{waits}{$method}) {
+            open my $fh, '>', "$path.begun" or die "$path: $!";
+            select undef, undef, undef, 0.02 until -e $path;
+        }
         return $result ? reply($id, $result) : $method{$method}->($id, $params);
     }
     return fail($id, -32601, 'Method not found') if $method ne 'tools/call';
