@@ -229,8 +229,9 @@ void tg_catalog_write_ipc_schemas(const tg_catalog_t *catalog,
 size_t tg_catalog_list_size(const tg_catalog_t *catalog);
 
 /*
- * Returns NULL if the name is valid, else a static text that says what to
- * write. *is_warning is 1 if MCP allows the tool's name but many agents do not.
+ * Returns NULL if the name or URI is valid, else a static text that says what
+ * to write. *is_warning is 1 if MCP allows it but agents may not use it well. A
+ * template must have been parsed.
  */
 const char *tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
                                   int *is_warning);

@@ -196,6 +196,19 @@ tg_uri_check(tg_str_t uri)
     return NULL;
 }
 
+/* Warns of a URI or template that agents may fetch from the web. */
+static const char *
+tg_uri_check_scheme(tg_str_t uri, int *is_warning)
+{
+    *is_warning = tg_str_has_prefix(uri, "https:")
+                  || tg_str_has_prefix(uri, "http:");
+
+    return *is_warning ? "agents may fetch it from the web instead of from "
+                         "this server; use a scheme of your own, such as "
+                         "\"notes:\""
+                       : NULL;
+}
+
 static const char *
 tg_resource_check_uri(tg_str_t uri, int *is_warning)
 {
@@ -207,16 +220,7 @@ tg_resource_check_uri(tg_str_t uri, int *is_warning)
 
     why = tg_uri_check(uri);
 
-    if (why == NULL
-        && (tg_str_has_prefix(uri, "https:")
-            || tg_str_has_prefix(uri, "http:")))
-    {
-        *is_warning = 1;
-        return "agents may fetch it from the web instead of from this server; "
-               "use a scheme of your own, such as \"notes:\"";
-    }
-
-    return why;
+    return why != NULL ? why : tg_uri_check_scheme(uri, is_warning);
 }
 
 const char *
@@ -247,6 +251,8 @@ tg_catalog_check_name(tg_catalog_entry_type_t kind, tg_str_t name,
         return tg_prompt_check_name(name, is_warning);
     case TG_ENTRY_RESOURCE:
         return tg_resource_check_uri(name, is_warning);
+    case TG_ENTRY_TEMPLATE:
+        return tg_uri_check_scheme(name, is_warning);
     default:
         return tg_method_check_name(name);
     }

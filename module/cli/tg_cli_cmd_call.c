@@ -30,12 +30,11 @@ tg_cli_call_convert_args(tg_cli_call_t *call)
     tool = tg_cli_list_find(call->session->response.result, TG_MCP_TOOLS,
                             call->name);
 
-    return tool != NULL
-               ? tg_cli_tool_args_write_json(
-                   call->args, call->nargs,
-                   tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
-               : tg_cli_list_report_missing(call->session, TG_MCP_TOOLS,
-                                            call->name);
+    return tool != NULL ? tg_cli_tool_args_write_json(
+               call->args, call->nargs,
+               tg_cli_json_get_object(tool, "inputSchema"), 0, &call->json)
+                        : tg_cli_list_report_missing(call->session,
+                                                     TG_MCP_TOOLS, call->name);
 }
 
 static int

@@ -296,13 +296,39 @@ my @mistakes = (
         "tool a {\n meta a/b 'x'; #!\n $handler }"
     ],
     [
-        'an icon of a file', qr{invalid "/a\.png" in "icon"; .*"https://"},
+        'an icon of a path', qr{invalid "/a\.png" in "icon"; .*"file=PATH"},
         "tool a {\n icon /a.png; #!\n $handler }"
     ],
     [
         'an icon with an unknown word',
         qr/invalid "huge" in "icon"; .*"48x48"/,
         "tool a {\n icon https://a.b/c.png image/png huge; #!\n $handler }"
+    ],
+    [
+        'an icon that is not a file', qr/open\(\) "\S+none\.png" failed.*2: No/,
+        "tool a {\n icon file=none.png; #!\n $handler }"
+    ],
+    [
+        'an icon that is not an image',
+        qr/invalid file "\S+a\.txt" in "icon"; name an image of at most 64 KiB/,
+        "tool a {\n icon file=${\ $tg->file('a.txt', 'a')}; #!\n"
+            . "$handler }"
+    ],
+    [
+        'an empty icon', qr/invalid file "\S+empty\.png" in "tool_server_icon"/,
+        "tool_server_icon file=${\ $tg->file('empty.png', '')}; #!\n"
+            . "tool a { $handler }"
+    ],
+    [
+        'a large icon', qr/invalid file "\S+large\.png" in "icon"; .*64 KiB/,
+        "tool a {\n icon file=${\ $tg->file('large.png', 'x' x 65537)}; #!\n"
+            . "$handler }"
+    ],
+    [
+        'a file and a type',
+        qr/invalid "image\/gif" in "icon"; .*file is that of its extension/,
+        "tool a {\n icon file=${\ $tg->file('a.png', 'a')} image/gif; #!\n"
+            . "$handler }"
     ],
     [
         'a bad website', qr/invalid "example\.com" in "tool_server_website"/,
@@ -330,6 +356,16 @@ for my $warning (
     [
         'a URI of the web', qr{\[warn\] URI "https://a/" of a resource: .*fetch},
         "resource https://a/ { $handler }"
+    ],
+    [
+        'a template of the web',
+        qr{\[warn\] URI "https://a/\{x\}" of a resource_template: .*fetch},
+        "resource_template https://a/{x} { $handler }"
+    ],
+    [
+        'files of the web',
+        qr{\[warn\] "uri=http://a/" of "resource_files": .*fetch},
+        'resource_files /tmp uri=http://a/;'
     ],
     [
         'four arguments',

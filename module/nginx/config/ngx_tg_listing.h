@@ -39,6 +39,10 @@ ngx_int_t ngx_tg_conf_append_json(ngx_conf_t *cf, tg_str_t *all,
 char *ngx_tg_conf_add_json_member(ngx_conf_t *cf, ngx_command_t *cmd,
                                   tg_str_t *all, tg_str_t key, tg_str_t json);
 
+char *ngx_tg_conf_add_icon(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_tg_conf_add_entry_icon(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+
 char *ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 char *ngx_tg_conf_set_watch(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -205,7 +205,7 @@ ngx_tg_resource_files_init_template(ngx_conf_t *cf, tg_catalog_entry_t *entry,
     ngx_pool_cleanup_t *cln;
     const char *mistake;
     ngx_str_t text;
-    int rc;
+    int is_warning, rc;
 
     text.len = uri->len + sizeof("{+file}") - 1;
     text.data = ngx_pnalloc(cf->pool, text.len + 1);
@@ -233,6 +233,14 @@ ngx_tg_resource_files_init_template(ngx_conf_t *cf, tg_catalog_entry_t *entry,
     cln->handler = ngx_tg_resource_files_free_template;
     cln->data = template;
     entry->uri_template = template;
+    mistake = tg_catalog_check_name(TG_ENTRY_TEMPLATE, entry->name,
+                                    &is_warning);
+
+    if (mistake != NULL) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"uri=%V\" of \"resource_files\": %s", uri,
+                           mistake);
+    }
 
     return NGX_OK;
 }
