@@ -208,7 +208,10 @@ typedef struct {
     unsigned is_modern:1;   /* modern era: each request carries its version */
     unsigned is_listing:1;  /* a fetch of one or more lists is in progress */
     unsigned is_complete:1; /* the last list event ended a fetch */
-    /* set by the host: forward the client's declaration of extensions, too */
+    /*
+     * set by the host: forward all extensions that the client declares, not
+     * only TG_MCP_EXTENSION_APPS
+     */
     unsigned has_extensions:1;
     unsigned has_slices:1; /* set by the host: it reads lists in time slices */
     /*

@@ -24,7 +24,7 @@ tg_mcp_key_is_reserved(tg_str_t key)
     return key.len >= len && memcmp(key.data, TG_MCP_META_PREFIX, len) == 0;
 }
 
-/* Checks for "extensions": they are for the server next to the client only. */
+/* Checks for "extensions", most of which are for the next server only. */
 static int
 tg_mcp_key_is_extensions(tg_str_t key)
 {
@@ -76,6 +76,24 @@ tg_mcp_write_members(tg_buf_t *out, tg_str_t object, int is_first,
     }
 }
 
+/* Writes the client's extensions that a server farther behind may use, too. */
+static void
+tg_mcp_write_passed_extensions(tg_str_t client_caps, tg_buf_t *out)
+{
+    tg_str_t extensions, apps;
+
+    if (tg_json_has_member(client_caps, TG_STR("extensions"), TG_JSON_OBJECT,
+                           &extensions)
+        && tg_json_has_member(extensions, TG_STR(TG_MCP_EXTENSION_APPS),
+                              TG_JSON_OBJECT, &apps))
+    {
+        tg_json_begin_member(out, "extensions");
+        tg_json_begin_object(out);
+        tg_json_add_compact(out, TG_MCP_EXTENSION_APPS, apps);
+        tg_buf_append_char(out, '}');
+    }
+}
+
 void
 tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
                          tg_buf_t *out)
@@ -101,6 +119,11 @@ tg_mcp_client_write_meta(const tg_mcp_client_t *client, tg_str_t meta,
     tg_mcp_write_members(out, client_caps, 1,
                          client->has_extensions ? tg_mcp_key_is_never_omitted
                                                 : tg_mcp_key_is_extensions);
+
+    if (!client->has_extensions) {
+        tg_mcp_write_passed_extensions(client_caps, out);
+    }
+
     tg_buf_append_char(out, '}');
     tg_json_add_compact(out, TG_MCP_META_PREFIX "clientInfo", info);
 }

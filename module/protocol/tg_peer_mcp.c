@@ -20,6 +20,29 @@ tg_peer_get_capabilities(const tg_peer_t *peer)
 }
 
 static void
+tg_mcp_write_extensions(const tg_server_info_t *info, tg_buf_t *out)
+{
+    static const char *const none[] = { NULL };
+
+    if (info->extensions.data == NULL && !info->has_apps) {
+        return;
+    }
+
+    tg_buf_append_cstr(out, ",\"extensions\":{");
+
+    if (info->extensions.data != NULL) {
+        (void) tg_json_write_members_except(out, info->extensions, none, 0);
+    }
+
+    if (info->has_apps) {
+        tg_json_begin_member(out, TG_MCP_EXTENSION_APPS);
+        tg_buf_append_cstr(out, "{}");
+    }
+
+    tg_buf_append_char(out, '}');
+}
+
+static void
 tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
 {
     const tg_server_info_t *info;
@@ -57,7 +80,7 @@ tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
     }
 
     if (is_modern) {
-        tg_json_add_compact(out, "extensions", info->extensions);
+        tg_mcp_write_extensions(info, out);
     }
 
     tg_json_add_compact(out, "experimental", info->experimental);
@@ -72,10 +95,10 @@ tg_mcp_write_instructions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
-static const char *const tg_mcp_legacy_versions[] = {
-    TG_MCP_VERSION_LEGACY, "2025-06-18", TG_MCP_VERSION_BATCHES, "2024-11-05",
-    NULL
-};
+static const char *const tg_mcp_legacy_versions[] = { TG_MCP_VERSION_LEGACY,
+                                                      "2025-06-18",
+                                                      TG_MCP_VERSION_BATCHES,
+                                                      "2024-11-05", NULL };
 
 const char *
 tg_mcp_find_legacy_version(tg_str_t version)

@@ -42,6 +42,7 @@ typedef struct {
     int has_subscribe; /* clients can subscribe to resources */
     int has_completions;
     int has_logging; /* calls may send log messages */
+    int has_apps;    /* an MCP server behind has TG_MCP_EXTENSION_APPS */
     /* "ttlMs" of lists, and whether users may share them ("cacheScope") */
     int64_t list_ttl_ms;
     int is_list_public;

@@ -32,6 +32,12 @@ enum {
 
 /* MCP's newest revision with a handshake. */
 #define TG_MCP_VERSION_LEGACY "2025-11-25"
+/*
+ * The extension MCP Apps: views of tools, which are resources. It has neither
+ * methods nor results of its own, so it passes through.
+ */
+#define TG_MCP_EXTENSION_APPS "io.modelcontextprotocol/ui"
+
 /* The only MCP revision with JSON-RPC batches. */
 #define TG_MCP_VERSION_BATCHES "2025-03-26"
 

@@ -169,6 +169,7 @@ struct ngx_tg_mcp_server_s {
     ngx_msec_t retry_delay;
     tg_buf_t state; /* last state from the runner, as JSON members */
     ngx_uint_t has_completions; /* the server declares them */
+    ngx_uint_t has_apps;        /* it declares TG_MCP_EXTENSION_APPS */
     ngx_uint_t has_subscribe;   /* it reports changes of resources */
     ngx_uint_t is_known;        /* the runner knows the server */
     ngx_queue_t watches;        /* ngx_tg_imported_watch_t */

@@ -23,6 +23,21 @@ ngx_tg_mcp_server_subscribe_later(ngx_tg_mcp_server_t *mcp)
     mcp->retry_delay = ngx_min(mcp->retry_delay * 2, NGX_TG_MCP_RETRY_MAX);
 }
 
+/* Modern clients are told what the servers declare at this time. */
+static void
+ngx_tg_imports_update_info(ngx_tg_imported_catalog_t *imports)
+{
+    ngx_tg_mcp_server_t **mcp;
+    ngx_uint_t i;
+
+    mcp = imports->servers.elts;
+    imports->scf->info.has_apps = 0;
+
+    for (i = 0; i < imports->servers.nelts; i++) {
+        imports->scf->info.has_apps |= (int) mcp[i]->has_apps;
+    }
+}
+
 void
 ngx_tg_mcp_server_set_capabilities(ngx_tg_mcp_server_t *mcp, tg_str_t object)
 {
@@ -39,6 +54,12 @@ ngx_tg_mcp_server_set_capabilities(ngx_tg_mcp_server_t *mcp, tg_str_t object)
                                                TG_JSON_OBJECT, &value)
                          && tg_json_has_member(value, TG_STR("subscribe"),
                                                TG_JSON_TRUE, &value);
+    mcp->has_apps = caps.data != NULL
+                    && tg_json_has_member(caps, TG_STR("extensions"),
+                                          TG_JSON_OBJECT, &value)
+                    && tg_json_has_member(value, TG_STR(TG_MCP_EXTENSION_APPS),
+                                          TG_JSON_OBJECT, &value);
+    ngx_tg_imports_update_info(mcp->imports);
 }
 
 /* Handles an object that has lists if their array `tools` is valid. */
