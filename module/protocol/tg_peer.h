@@ -182,6 +182,7 @@ struct tg_peer_s {
     unsigned is_legacy:1;   /* initialize was answered */
     unsigned is_modern:1;   /* a request declared the modern era */
     unsigned is_toolgate:1; /* a bridge or CLI of Toolgate: sent a hello */
+    unsigned is_http:1;     /* each of its requests has its own stream */
     unsigned resends:1;     /* the client announced that it resends requests */
     /* Requests are rejected as not started, because the client resends them. */
     unsigned is_leaving:1;
@@ -437,6 +438,9 @@ void tg_peer_set_resource_version(tg_peer_t *peer, tg_str_t uri,
 void tg_peer_foreach_subscribed(const tg_peer_t *peer,
                                 void (*visit)(void *data, tg_str_t uri),
                                 void *data);
+
+/* Ends all subscriptions of subscriptions/listen, and notifies the client. */
+void tg_peer_end_subscriptions(tg_peer_t *peer, tg_str_t reason);
 
 /*
  * Sends the dialect's shutdown notice and accepts no further request: final

@@ -314,6 +314,7 @@ tg_peer_handle_http(tg_peer_t *peer, tg_str_t text, tg_http_request_t *request)
     memset(&http.reply, 0, sizeof(http.reply));
     http.reply.is_mcp = 1;
     peer->is_mcp = 1;
+    peer->is_http = 1;
     peer->frame_size = text.len;
     request->method = TG_STR_NONE;
     request->subject = TG_STR_NONE;

@@ -247,6 +247,46 @@ tg_subscription_send_result(tg_peer_t *peer, const tg_subscription_t *sub)
     tg_reply_close(peer, &reply, start);
 }
 
+static void
+tg_subscription_send_cancelled(tg_peer_t *peer, const tg_subscription_t *sub,
+                               tg_str_t reason)
+{
+    tg_buf_t params;
+
+    tg_buf_init(&params, peer->priv->alloc);
+    tg_buf_append_char(&params, '{');
+    tg_json_add_raw(&params, "requestId", sub->id);
+    tg_json_add_string(&params, "reason", reason);
+    tg_buf_append_char(&params, '}');
+    tg_peer_notify(peer, TG_STR("notifications/cancelled"),
+                   tg_buf_view(&params));
+    peer->out.failed |= tg_buf_has_failed(&params);
+    tg_buf_deinit(&params);
+}
+
+/*
+ * MCP asks for a result and, where all subscriptions share one stream, for
+ * notifications/cancelled. The result comes first, because clients take the
+ * first one as the reason, and a cancellation as a failure.
+ */
+void
+tg_peer_end_subscriptions(tg_peer_t *peer, tg_str_t reason)
+{
+    tg_subscription_t **at;
+
+    at = &peer->priv->subscriptions;
+
+    while (*at != NULL) {
+        tg_subscription_send_result(peer, *at);
+
+        if (!peer->is_http) {
+            tg_subscription_send_cancelled(peer, *at, reason);
+        }
+
+        tg_subscription_remove(peer, at);
+    }
+}
+
 void
 tg_peer_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
 {
@@ -257,10 +297,7 @@ tg_peer_send_shutdown_notice(tg_peer_t *peer, tg_str_t reason)
     /* Send the replies of a partly served batch: those calls were executed. */
     tg_peer_end_batch(peer);
 
-    while (peer->priv->subscriptions != NULL) {
-        tg_subscription_send_result(peer, peer->priv->subscriptions);
-        tg_subscription_remove(peer, &peer->priv->subscriptions);
-    }
+    tg_peer_end_subscriptions(peer, reason);
 
     if (peer->row->send_shutdown_notice != NULL) {
         peer->row->send_shutdown_notice(peer, reason);

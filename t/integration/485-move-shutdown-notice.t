@@ -72,6 +72,9 @@ sub idle_are_left {
     my $last = $client->{listen}->recv_json;
     is $last->{id}, $client->{listen_id}, "$name: a subscription ends";
     is $last->{result}{resultType}, 'complete', 'with its result';
+    $last = $client->{listen}->recv_json;
+    is_deeply [ $last->{method}, $last->{params}{requestId} ],
+        [ 'notifications/cancelled', $client->{listen_id} ], 'then cancelled';
     is_left($client->{$_}, '', "$name: $_") for qw(hello listen mute half);
 }
 

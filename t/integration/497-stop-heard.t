@@ -54,6 +54,7 @@ for my $how ('SIGTERM', 'SIGINT', 'nginx -s stop') {
         "$how: the shutdown frame";
     is $busy->client->recv_json->{kind}, 'shutdown', "$how: with a call, too";
     is $listen->recv_json->{id}, $id, "$how: the end of a subscription";
+    is $listen->recv_json->{params}{requestId}, $id, "$how: a cancellation";
     is $hello->recv_json->{method}, 'notifications/toolgate/closing',
         "$how: shutdown notice to a bridge";
     ok $begun->at_eof,
