@@ -30,6 +30,19 @@ sub new {
     return $self;
 }
 
+# The config of npm's reference servers. The folder of `files` is its argument.
+sub reference_servers {
+    my ($folder) = @_;
+    Toolgate::Node::install();
+    my $server = "$TOP/t/clients/node_modules/.bin/mcp-server";
+    return <<"END";
+mcp_server every  { exec $server-everything; }
+mcp_server files  { exec $server-filesystem $folder; }
+mcp_server memory { exec $server-memory; prefix know_;
+                    env MEMORY_FILE_PATH $folder/graph.json; }
+END
+}
+
 # The environment of agents, which is not that of the test's user.
 sub env {
     my ($self) = @_;
@@ -96,6 +109,11 @@ sub start_claude {
     } keys %{ $self->{servers} };
     $self->write_file('servers.json',
         Toolgate::Json::encode({ mcpServers => \%servers }));
+    # Not as a daemon: it ends with the test, also when that is killed, and
+    # with it the agent and its bridge.
+    $self->{tmux} = $self->{tg}->spawn({ env => $self->env },
+        qw(tmux -D -f /dev/null -S), $self->{socket});
+    wait_for { -S $self->{socket} } 'tmux';
     $self->tmux('new-session', '-d', '-x', 150, '-y', 50, '-c',
         "$self->{home}/work", $claude, '--strict-mcp-config', '--mcp-config',
         "$self->{home}/servers.json", @option);
@@ -105,7 +123,7 @@ sub start_claude {
 sub tmux {
     my ($self, @command) = @_;
     my ($status, $out, $err) = run_command({ env => $self->env },
-        'tmux', '-f', '/dev/null', '-S', $self->{socket}, @command);
+        'tmux', '-N', '-S', $self->{socket}, @command);
     croak "tmux @command: $err" if $status;
     return $out;
 }
@@ -139,7 +157,11 @@ sub submit {
     $self->press('Enter');
 }
 
-sub stop_claude { $_[0]->tmux('kill-server') }
+sub stop_claude {
+    my ($self) = @_;
+    $self->tmux('kill-server');
+    $self->{tmux}->wait_exit;
+}
 
 # --- Codex and the Inspector ---
 
@@ -169,6 +191,23 @@ END
         '--json', $prompt);
     croak "codex: $out$err" if $status;
     return map { Toolgate::Json::decode($_) } split /\n/, $out;
+}
+
+# Lets the model call a tool, checks that the call completes, and returns what
+# the model gets, as JSON.
+sub result_of_codex {
+    my ($self, $name, $arguments, $namespace) = @_;
+    $self->will_call('Call it', $name, $arguments, $namespace);
+    my @events = $self->run_codex('Call it, please.');
+    my ($call) =
+        grep { ($_->{type} // '') eq 'mcp_tool_call' && $_->{result} }
+        map { $_->{item} // {} } @events;
+    Test::More::is($call->{status}, 'completed', "$name: completed")
+        or Test::More::diag(map { Toolgate::Json::encode($_) . "\n" } @events);
+    my $asked = $self->asked(qr/"function_call_output"/);
+    return Toolgate::Json::encode(
+        [ grep { $_->{type} eq 'function_call_output' }
+            @{ $asked->{input} } ]);
 }
 
 # Runs the Inspector's command line against the first server. Returns the exit
