@@ -4,6 +4,7 @@
 
 use Toolgate::Test;
 use Toolgate::HttpClient;
+use Toolgate::McpHttp;
 
 my $tg = Toolgate::Test->new;
 my $body = <<'END';
@@ -30,36 +31,10 @@ $tg->allow_log(qr/request rejected|message rejected/);
 $tg->conf($body, main => http_block($tg, $locations))->start;
 my $http = Toolgate::HttpClient->new($tg);
 
-my %meta = (
-    'io.modelcontextprotocol/protocolVersion' => '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities' => {},
-    'io.modelcontextprotocol/clientInfo' => { name => 'test', version => 1 },
-);
+my %meta = %MODERN_META;
 
-# Sends a modern request. Options: path, meta, headers (values of undef remove),
-# id, raw (the body).
 sub modern {
-    my ($method, $params, %option) = @_;
-    my $meta = $option{meta} // \%meta;
-    my $message = {
-        jsonrpc => '2.0',
-        method => $method,
-        params => { %{ $params // {} }, $meta ? (_meta => $meta) : () },
-        exists $option{id} ? (defined $option{id} ? (id => $option{id}) : ())
-        : (id => 7),
-    };
-    my %headers = (
-        'Content-Type' => 'application/json',
-        Accept => 'application/json, text/event-stream',
-        'MCP-Protocol-Version' => '2026-07-28',
-        'Mcp-Method' => $method,
-        'Mcp-Name' => $params->{name} // $params->{uri},
-        %{ $option{headers} // {} },
-    );
-    return $http->ask(
-        POST => $option{path} // '/mcp',
-        headers => [%headers],
-        body => $option{raw} // Toolgate::Json::encode($message));
+    return $http->ask(modern_request(@_));
 }
 
 sub is_error {

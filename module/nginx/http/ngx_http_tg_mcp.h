@@ -4,7 +4,9 @@
  *
  *   ngx_http_tg_mcp_pass.c     mcp_pass and its server; the request's body
  *   ngx_http_tg_mcp_fields.c   headers of requests
+ *   ngx_http_tg_mcp_origin.c   web pages that may call: Origin, Host
  *   ngx_http_tg_mcp_reply.c    responses: JSON, or a stream of events
+ *   ngx_http_tg_mcp_filter.c   responses of NGINX: headers, errors
  */
 #ifndef _NGX_HTTP_TG_MCP_H_INCLUDED_
 #define _NGX_HTTP_TG_MCP_H_INCLUDED_
@@ -40,6 +42,8 @@ typedef struct {
 typedef struct {
     ngx_http_tg_pass_t *pass; /* NULL: no mcp_pass */
     ngx_flag_t legacy;
+    ngx_flag_t is_any_origin;
+    ngx_array_t *origins; /* tg_str_t; NULL: the default of mcp_origins */
     ngx_msec_t heartbeat; /* in ms */
 } ngx_http_tg_loc_conf_t;
 
@@ -54,6 +58,7 @@ typedef struct {
     ngx_buf_t buf;   /* the part of the response that is being sent */
     ngx_chain_t link;
     ngx_event_t heartbeat;
+    ngx_str_t page; /* body that replaces an error page, until it is sent */
     unsigned is_streaming:1; /* the response is a stream of events */
     unsigned is_ended:1;     /* the end of the response is sent */
 } ngx_http_tg_ctx_t;
@@ -78,7 +83,36 @@ ngx_uint_t ngx_http_tg_accepts(ngx_http_request_t *r, tg_str_t type);
 /* Checks whether the body is declared as application/json. */
 ngx_uint_t ngx_http_tg_is_json(ngx_http_request_t *r);
 
+/* --- ngx_http_tg_mcp_origin.c --- */
+
+char *ngx_http_tg_conf_set_origins(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+
+/*
+ * Checks Origin and Host. Returns NGX_OK and sets origin, NGX_DECLINED if the
+ * request has no origin, or NGX_ERROR if the request must be refused.
+ */
+ngx_int_t ngx_http_tg_check_origin(ngx_http_request_t *r, tg_str_t *origin);
+
+/*
+ * Refuses requests of foreign origins and answers browsers' OPTIONS, before any
+ * authentication: a handler of the preaccess phase.
+ */
+ngx_int_t ngx_http_tg_origin_handler(ngx_http_request_t *r);
+
+/* --- ngx_http_tg_mcp_filter.c --- */
+
+/* Adds the filters to those of NGINX. */
+void ngx_http_tg_add_filters(void);
+
 /* --- ngx_http_tg_mcp_reply.c --- */
+
+/* Adds a header to the response. Returns NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_http_tg_add_header(ngx_http_request_t *r, const char *name,
+                                 const ngx_str_t *value);
+
+/* Sets type and length of the response; -1: unknown length. */
+void ngx_http_tg_set_type(ngx_http_request_t *r, const char *type, off_t len);
 
 /*
  * Responds with a JSON-RPC error of the code -32600. Returns the code for

@@ -307,20 +307,11 @@ ngx_http_tg_ctx_create(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_tg_reject_method(ngx_http_request_t *r)
 {
-    ngx_table_elt_t *allow;
+    static const ngx_str_t post = ngx_string("POST");
 
-    allow = ngx_list_push(&r->headers_out.headers);
-
-    if (allow == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    ngx_memzero(allow, sizeof(ngx_table_elt_t));
-    allow->hash = 1;
-    ngx_str_set(&allow->key, "Allow");
-    ngx_str_set(&allow->value, "POST");
-
-    return NGX_HTTP_NOT_ALLOWED;
+    return ngx_http_tg_add_header(r, "Allow", &post) == NGX_OK
+               ? NGX_HTTP_NOT_ALLOWED
+               : NGX_HTTP_INTERNAL_SERVER_ERROR;
 }
 
 /* Responds with an error before the body is read. */
@@ -462,6 +453,15 @@ ngx_http_tg_take_body(ngx_http_tg_ctx_t *ctx)
     return tg_buf_has_failed(&ctx->body) ? NGX_ERROR : NGX_OK;
 }
 
+/* Responds with an error while the rest of the body is not read. */
+static void
+ngx_http_tg_reject_body(ngx_http_request_t *r, ngx_uint_t status,
+                        const char *text)
+{
+    r->keepalive = 0;
+    ngx_http_finalize_request(r, ngx_http_tg_send_error(r, status, text));
+}
+
 /* Reads the body until its end, or until no more bytes have arrived. */
 static void
 ngx_http_tg_read_body(ngx_http_request_t *r)
@@ -474,14 +474,15 @@ ngx_http_tg_read_body(ngx_http_request_t *r)
     for (;;) {
         rc = ngx_http_tg_take_body(ctx);
 
+        if (rc == NGX_DECLINED) {
+            ngx_http_tg_reject_body(r, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                    "The message is larger than the server "
+                                    "accepts (tool_max_frame).");
+            return;
+        }
+
         if (rc != NGX_OK) {
-            ngx_http_finalize_request(
-                r, rc == NGX_DECLINED
-                       ? ngx_http_tg_send_error(
-                           r, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
-                           "The message is larger than the server accepts "
-                           "(tool_max_frame).")
-                       : NGX_HTTP_INTERNAL_SERVER_ERROR);
+            ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
             return;
         }
 
@@ -490,6 +491,14 @@ ngx_http_tg_read_body(ngx_http_request_t *r)
         }
 
         rc = ngx_http_read_unbuffered_request_body(r);
+
+        if (rc == NGX_HTTP_REQUEST_TIME_OUT) {
+            r->connection->timedout = 0;
+            ngx_http_tg_reject_body(r, NGX_HTTP_REQUEST_TIME_OUT,
+                                    "The body did not arrive in time "
+                                    "(client_body_timeout).");
+            return;
+        }
 
         if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
             ngx_http_finalize_request(r, rc);

@@ -3,12 +3,9 @@
 
 static void ngx_http_tg_on_writable(ngx_http_request_t *r);
 
-/* Sets the headers that all responses have. */
-static void
-ngx_http_tg_set_head(ngx_http_request_t *r, ngx_uint_t status, const char *type,
-                     off_t len)
+void
+ngx_http_tg_set_type(ngx_http_request_t *r, const char *type, off_t len)
 {
-    r->headers_out.status = status;
     r->headers_out.content_length_n = len;
     r->headers_out.content_type.data = (u_char *) type;
     r->headers_out.content_type.len = ngx_strlen(type);
@@ -23,7 +20,8 @@ ngx_http_tg_send_json(ngx_http_request_t *r, ngx_uint_t status, tg_str_t body,
 {
     ngx_int_t rc;
 
-    ngx_http_tg_set_head(r, status, "application/json", (off_t) body.len);
+    r->headers_out.status = status;
+    ngx_http_tg_set_type(r, "application/json", (off_t) body.len);
     rc = ngx_http_send_header(r);
 
     if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
@@ -80,9 +78,9 @@ ngx_http_tg_send_accepted(ngx_http_request_t *r)
     return ngx_http_send_header(r);
 }
 
-static ngx_int_t
+ngx_int_t
 ngx_http_tg_add_header(ngx_http_request_t *r, const char *name,
-                       const char *value)
+                       const ngx_str_t *value)
 {
     ngx_table_elt_t *header;
 
@@ -96,8 +94,7 @@ ngx_http_tg_add_header(ngx_http_request_t *r, const char *name,
     header->hash = 1;
     header->key.data = (u_char *) name;
     header->key.len = ngx_strlen(name);
-    header->value.data = (u_char *) value;
-    header->value.len = ngx_strlen(value);
+    header->value = *value;
 
     return NGX_OK;
 }
@@ -108,6 +105,9 @@ ngx_http_tg_add_header(ngx_http_request_t *r, const char *name,
 static ngx_int_t
 ngx_http_tg_begin_stream(ngx_http_tg_ctx_t *ctx)
 {
+    static const ngx_str_t no_cache = ngx_string("no-cache");
+    static const ngx_str_t no = ngx_string("no");
+
     ngx_http_request_t *r;
     ngx_int_t rc;
 
@@ -117,10 +117,11 @@ ngx_http_tg_begin_stream(ngx_http_tg_ctx_t *ctx)
     r->gzip_tested = 1;
     r->gzip_ok = 0;
 #endif
-    ngx_http_tg_set_head(r, NGX_HTTP_OK, "text/event-stream", -1);
+    r->headers_out.status = NGX_HTTP_OK;
+    ngx_http_tg_set_type(r, "text/event-stream", -1);
 
-    if (ngx_http_tg_add_header(r, "Cache-Control", "no-cache") != NGX_OK
-        || ngx_http_tg_add_header(r, "X-Accel-Buffering", "no") != NGX_OK)
+    if (ngx_http_tg_add_header(r, "Cache-Control", &no_cache) != NGX_OK
+        || ngx_http_tg_add_header(r, "X-Accel-Buffering", &no) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -381,7 +382,10 @@ ngx_http_tg_end_listening(tg_peer_t *peer)
     tg_peer_send_shutdown_notice(peer, TG_STR("the server reloads or exits"));
 }
 
-/* Returns NGX_AGAIN: not yet, or the code for ngx_http_finalize_request(). */
+/*
+ * Sends what there is to send. Returns the code for ngx_http_finalize_request()
+ * after setting ctx->is_ended, NGX_AGAIN: not yet, or NGX_ERROR.
+ */
 static ngx_int_t
 ngx_http_tg_respond(ngx_http_tg_ctx_t *ctx)
 {
@@ -399,6 +403,7 @@ ngx_http_tg_respond(ngx_http_tg_ctx_t *ctx)
     }
 
     if (is_done && !ctx->http.is_request) {
+        ctx->is_ended = 1;
         return ngx_http_tg_send_accepted(r);
     }
 
@@ -407,6 +412,7 @@ ngx_http_tg_respond(ngx_http_tg_ctx_t *ctx)
 
         if (reply.len + 1 == out->len || !ctx->http.accepts_events) {
             ctx->session->bytes_out += reply.len;
+            ctx->is_ended = 1;
             return ngx_http_tg_send_json(r, ctx->http.status, reply, &ctx->buf,
                                          &ctx->link);
         }

@@ -37,6 +37,11 @@ static ngx_command_t ngx_http_tg_commands[] = {
       ngx_conf_set_flag_slot, NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_tg_loc_conf_t, legacy), NULL },
 
+    { ngx_string("mcp_origins"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_1MORE,
+      ngx_http_tg_conf_set_origins, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
+
     { ngx_string("mcp_heartbeat"),
       NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
           | NGX_CONF_TAKE1,
@@ -70,6 +75,7 @@ ngx_http_tg_create_loc_conf(ngx_conf_t *cf)
 
     if (conf != NULL) {
         conf->legacy = NGX_CONF_UNSET;
+        conf->is_any_origin = NGX_CONF_UNSET;
         conf->heartbeat = NGX_CONF_UNSET_MSEC;
     }
 
@@ -89,6 +95,12 @@ ngx_http_tg_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_msec_value(conf->heartbeat, prev->heartbeat,
                               NGX_HTTP_TG_HEARTBEAT);
 
+    if (conf->is_any_origin == NGX_CONF_UNSET) {
+        conf->origins = prev->origins;
+    }
+
+    ngx_conf_merge_value(conf->is_any_origin, prev->is_any_origin, 0);
+
     /* Blocks `if` and `limit_except` keep the handler of their location. */
     if (clcf->noname && conf->pass == NULL) {
         conf->pass = prev->pass;
@@ -97,7 +109,36 @@ ngx_http_tg_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     return NGX_CONF_OK;
 }
 
+/* Adds the phase handler and the filters, if any location needs them. */
+static ngx_int_t
+ngx_http_tg_postconfiguration(ngx_conf_t *cf)
+{
+    ngx_http_core_main_conf_t *cmcf;
+    ngx_http_tg_main_conf_t *mcf;
+    ngx_http_handler_pt *handler;
+
+    mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_toolgate_module);
+
+    if (mcf->passes.nelts == 0) {
+        return NGX_OK;
+    }
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+    handler = ngx_array_push(
+        &cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+
+    if (handler == NULL) {
+        return NGX_ERROR;
+    }
+
+    *handler = ngx_http_tg_origin_handler;
+    ngx_http_tg_add_filters();
+
+    return NGX_OK;
+}
+
 static ngx_http_module_t ngx_http_tg_module_ctx = {
+    .postconfiguration = ngx_http_tg_postconfiguration,
     .create_main_conf = ngx_http_tg_create_main_conf,
     .create_loc_conf = ngx_http_tg_create_loc_conf,
     .merge_loc_conf = ngx_http_tg_merge_loc_conf,

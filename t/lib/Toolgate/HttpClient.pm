@@ -77,7 +77,7 @@ sub recv_head {
 # Reads one chunk. Returns undef after the last one.
 sub recv_chunk {
     my ($self) = @_;
-    my $size = hex $self->recv_line;
+    my $size = hex $self->recv_line =~ s/\r\z//r;
     my $bytes = $size ? $self->recv_bytes($size) : undef;
     $self->recv_line;
     return $bytes;
@@ -120,7 +120,8 @@ sub ask {
 sub recv_event {
     my ($self) = @_;
     my $stream = $self->{stream} //= \(my $empty = '');
-    while ($$stream !~ s/\A(.*?)\n\n//s) {
+    my $end;
+    while (($end = index $$stream, "\n\n") < 0) {
         my $chunk = $self->recv_chunk;
         if (!defined $chunk) {
             croak "$self->{name}: half an event: $$stream" if length $$stream;
@@ -130,7 +131,7 @@ sub recv_event {
         $$stream .= $chunk;
     }
     my %event;
-    for (split /\n/, $1) {
+    for (split /\n/, substr $$stream, 0, $end + 2, '') {
         my ($name, $value) = /^([^:]*): ?(.*)$/ or croak "not a field: $_";
         $name = 'comment' if $name eq '';
         $event{$name} =
