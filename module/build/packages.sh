@@ -82,6 +82,7 @@ END
     fi
     [ "${TOOLGATE_MSGPACK:-}" = no ] || has_header msgpack.h \
         || say libmsgpack-dev
+    has_header yaml.h || say libyaml-dev
     if [ -z "${NGINX_SRC:-}" ]; then
         [ -e /usr/share/nginx/src/configure ] || say nginx-dev
     fi
@@ -224,9 +225,12 @@ require() {
         | tr ' ' '\n' | sort -u | tr '\n' ' ')
     packages=${packages% }
     [ -n "$packages" ] || return 0
-    if [ "$* $packages" = "build libmsgpack-dev" ] && ! can_install; then
-        return 0
-    fi
+    # Traces and skills are left out of a build without their packages.
+    case "$* $packages" in
+    "build libmsgpack-dev" | "build libyaml-dev" \
+        | "build libmsgpack-dev libyaml-dev")
+        can_install || return 0 ;;
+    esac
 
     command -v apt-get >/dev/null \
         || die "these are missing (Debian package names): $packages"

@@ -69,6 +69,7 @@ typedef struct {
     unsigned is_public:1; /* users may share what is read ("cacheScope") */
     /* the entry's own handler answers completion requests about it */
     unsigned has_completions:1;
+    unsigned has_skills:1; /* the resources are files of skills */
     /* a template for resources that the host lists; no list shows it itself */
     unsigned is_unlisted:1;
 

@@ -117,6 +117,9 @@ tg_method_check_name(tg_str_t name)
                                          "resources/subscribe",
                                          "resources/unsubscribe",
                                          "completion/complete",
+                                         "skills/list",
+                                         "skills/get",
+                                         "resources/directory/read",
                                          "toolgate.status",
                                          "toolgate.cancel",
                                          NULL };

@@ -312,7 +312,8 @@ enum {
     TG_CAPABILITY_SUBSCRIBE = 4,
     TG_CAPABILITY_COMPLETIONS = 8,
     TG_CAPABILITY_LOGGING = 16,
-    TG_CAPABILITIES_ALL = 31
+    TG_CAPABILITIES_ALL = 31,
+    TG_CAPABILITY_SKILLS = 128 /* modern only, so no client relies on it */
 };
 
 /*
@@ -442,6 +443,19 @@ tg_reply_is_resource(const tg_reply_t *reply)
 /* Writes the error that there is no resource with the URI in reply->subject. */
 void tg_reply_write_no_resource(tg_peer_t *peer, const tg_reply_t *reply,
                                 const tg_outcome_t *why);
+
+/* --- tg_peer_skill.c --- */
+
+/* Appends the member `extensions` for modern clients, after a comma. */
+void tg_server_info_write_extensions(const tg_server_info_t *info,
+                                     tg_buf_t *out);
+
+void tg_mcp_on_skills_list(tg_peer_t *peer, const tg_message_t *message,
+                           tg_reply_t *reply);
+void tg_mcp_on_skills_get(tg_peer_t *peer, const tg_message_t *message,
+                          tg_reply_t *reply);
+void tg_mcp_on_directory_read(tg_peer_t *peer, const tg_message_t *message,
+                              tg_reply_t *reply);
 
 /* --- tg_peer_result.c --- */
 

@@ -9,7 +9,8 @@ tg_server_info_get_capabilities(const tg_server_info_t *info)
            | (info->has_resources ? TG_CAPABILITY_RESOURCES : 0U)
            | (info->has_subscribe ? TG_CAPABILITY_SUBSCRIBE : 0U)
            | (info->has_completions ? TG_CAPABILITY_COMPLETIONS : 0U)
-           | (info->has_logging ? TG_CAPABILITY_LOGGING : 0U);
+           | (info->has_logging ? TG_CAPABILITY_LOGGING : 0U)
+           | (info->has_skills ? TG_CAPABILITY_SKILLS : 0U);
 }
 
 unsigned
@@ -17,29 +18,6 @@ tg_peer_get_capabilities(const tg_peer_t *peer)
 {
     return tg_server_info_get_capabilities(peer->priv->info)
            | peer->priv->declared;
-}
-
-static void
-tg_mcp_write_extensions(const tg_server_info_t *info, tg_buf_t *out)
-{
-    static const char *const none[] = { NULL };
-
-    if (info->extensions.data == NULL && !info->has_apps) {
-        return;
-    }
-
-    tg_buf_append_cstr(out, ",\"extensions\":{");
-
-    if (info->extensions.data != NULL) {
-        (void) tg_json_write_members_except(out, info->extensions, none, 0);
-    }
-
-    if (info->has_apps) {
-        tg_json_begin_member(out, TG_MCP_EXTENSION_APPS);
-        tg_buf_append_cstr(out, "{}");
-    }
-
-    tg_buf_append_char(out, '}');
 }
 
 static void
@@ -80,7 +58,7 @@ tg_mcp_write_capabilities(tg_peer_t *peer, tg_buf_t *out, int is_modern)
     }
 
     if (is_modern) {
-        tg_mcp_write_extensions(info, out);
+        tg_server_info_write_extensions(info, out);
     }
 
     tg_json_add_compact(out, "experimental", info->experimental);
@@ -510,6 +488,12 @@ static const tg_mcp_method_t tg_mcp_methods[] = {
       tg_mcp_on_subscribe, TG_ENTRY_RESOURCE },
     { "resources/unsubscribe", TG_METHOD_IS_LEGACY, TG_CAPABILITY_SUBSCRIBE,
       tg_mcp_on_unsubscribe, TG_ENTRY_RESOURCE },
+    { "skills/list", TG_METHOD_IS_MODERN, TG_CAPABILITY_SKILLS,
+      tg_mcp_on_skills_list, TG_ENTRY_TEMPLATE },
+    { "skills/get", TG_METHOD_IS_MODERN, TG_CAPABILITY_SKILLS,
+      tg_mcp_on_skills_get, TG_ENTRY_TEMPLATE },
+    { "resources/directory/read", TG_METHOD_IS_MODERN, TG_CAPABILITY_SKILLS,
+      tg_mcp_on_directory_read, TG_ENTRY_TEMPLATE },
     { "completion/complete", 0, TG_CAPABILITY_COMPLETIONS, tg_mcp_on_complete,
       TG_ENTRY_METHOD },
     { "logging/setLevel", TG_METHOD_IS_LEGACY, TG_CAPABILITY_LOGGING,

@@ -43,6 +43,7 @@ typedef struct {
     int has_completions;
     int has_logging; /* calls may send log messages */
     int has_apps;    /* an MCP server behind has TG_MCP_EXTENSION_APPS */
+    int has_skills;  /* the extension io.modelcontextprotocol/skills */
     /* "ttlMs" of lists, and whether users may share them ("cacheScope") */
     int64_t list_ttl_ms;
     int is_list_public;
@@ -74,6 +75,14 @@ struct tg_reply_s {
     unsigned log_level:4;
 };
 
+/* Methods of the skills extension, which an entry with has_skills serves. */
+typedef enum {
+    TG_SKILL_NONE, /* another method */
+    TG_SKILL_LIST,
+    TG_SKILL_GET,
+    TG_SKILL_DIRECTORY
+} tg_skill_method_t;
+
 /*
  * A request that a handler must answer. All slices are valid until ops->call
  * returns.
@@ -84,6 +93,7 @@ typedef struct {
     tg_str_t text; /* whole message of an MCP request, or absent */
     /* kind of the entries to list; for ops->list */
     tg_catalog_entry_type_t list_kind;
+    tg_skill_method_t skill_method;
     size_t size;                  /* size of the message in bytes */
     tg_str_t arguments;           /* raw JSON; `{}` if the request has none */
     const tg_json_index_t *notes; /* index of the arguments' members, or NULL */
@@ -93,7 +103,7 @@ typedef struct {
     /* responses to what an earlier result requested */
     tg_str_t input_responses;
     tg_str_t request_state;
-    tg_str_t cursor; /* for ops->list */
+    tg_str_t cursor; /* for ops->list, and of the skills extension */
     tg_str_t progress_token;
     tg_str_t traceparent; /* as received; see tg_trace_context.h */
     tg_str_t tracestate;

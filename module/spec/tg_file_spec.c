@@ -46,11 +46,16 @@ const tg_json_field_t tg_file_watch_fields[] = {
     { .name = NULL },
 };
 
+const char *const tg_file_list_type_words[] = { "resources", "skills", "skill",
+                                                "directory", NULL };
+
 const tg_json_field_t tg_file_list_folder_fields[] = {
     TG_FILE_FOLDER_FIELDS(tg_file_list_folder_spec_t, folder),
     { TG_STRING_FIELD(tg_file_list_folder_spec_t, "uri", uri) },
     { TG_INT_FIELD(tg_file_list_folder_spec_t, "max", max, 1, TG_FILE_LIST_MAX),
       .absent = TG_FILE_LIST_MAX_DEFAULT },
+    { TG_FIELD(tg_file_list_folder_spec_t, "skills", TG_FIELD_FLAG,
+               has_skills) },
     { .name = NULL },
 };
 
@@ -59,6 +64,10 @@ const tg_json_field_t tg_file_list_fields[] = {
       .is_required = 1 },
     { TG_STRING_FIELD(tg_file_list_spec_t, "cursor", cursor) },
     { TG_STRING_FIELD(tg_file_list_spec_t, "prefix", prefix) },
+    { TG_STRING_FIELD(tg_file_list_spec_t, "path", path) },
+    { TG_FIELD(tg_file_list_spec_t, "list", TG_FIELD_WORD, type),
+      .words = tg_file_list_type_words,
+      .why = "list must be resources, skills, skill or directory" },
     { TG_INT_FIELD(tg_file_list_spec_t, "limit", limit, 1, TG_FILE_LIST_LIMIT),
       .absent = TG_FILE_LIST_LIMIT },
     { TG_INT_FIELD(tg_file_list_spec_t, "max_output", max_output, 1,

@@ -32,6 +32,11 @@
  * continues a list. The result has resources as in MCP's resources/list, and
  * `next`, the cursor of the next page, if there is one. With `prefix`, the
  * result is a text of the paths that begin with it, one a line.
+ *
+ * A folder with `skills` has a skill in each folder with a SKILL.md; only these
+ * files are listed. With `list`, the result is that of a method of the skills
+ * extension: `skills` of skills/list; `skill` of skills/get and `directory` of
+ * resources/directory/read, both with `path`, percent-encoded.
  */
 #ifndef TG_FILE_SPEC_H
 #define TG_FILE_SPEC_H
@@ -105,19 +110,31 @@ typedef struct {
     tg_file_folder_spec_t folder;
     tg_str_t uri;
     int64_t max;
+    int64_t has_skills;
 } tg_file_list_folder_spec_t;
 
 extern const tg_json_field_t tg_file_list_folder_fields[];
+
+/* What is listed. */
+typedef enum {
+    TG_FILE_LIST_RESOURCES,
+    TG_FILE_LIST_SKILLS,
+    TG_FILE_LIST_SKILL,
+    TG_FILE_LIST_DIRECTORY
+} tg_file_list_type_t;
 
 typedef struct {
     tg_str_t folders;
     tg_str_t cursor;
     tg_str_t prefix;
+    tg_str_t path;
+    int64_t type; /* tg_file_list_type_t */
     int64_t limit;
     int64_t max_output;
 } tg_file_list_spec_t;
 
 extern const tg_json_field_t tg_file_list_fields[];
+extern const char *const tg_file_list_type_words[];
 
 /*
  * `files_watch` has `folders` and the version of their list that the caller

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # MCP's official conformance suite, over stdio, with what conformance.conf
 # declares: each scenario about tools, prompts, resources, templates,
-# completion, caching and subscriptions, in both eras.
+# completion, caching and subscriptions, in both eras, and about skills.
 
 use Toolgate::Test qw(Conformance);
 
@@ -29,6 +29,20 @@ my %data = (
     =~ s/%%(PNG|WAV)%%/$data{$1}/g;
 $tg->file('red.png', decode_base64($data{PNG}));
 $tg->file('watched.txt', "first\n");
+mkdir "$dir/$_" or die $! for qw(skills skills/demo-skill
+    skills/demo-skill/scripts);
+$tg->file('skills/demo-skill/SKILL.md', <<'END');
+---
+name: demo-skill
+description: Shows what a skill is.
+metadata:
+  version: "1"
+---
+# Demo
+
+Run scripts/hi.sh.
+END
+$tg->file('skills/demo-skill/scripts/hi.sh', "echo hi\n");
 $tg->file('progress', <<'END', 0755);
 #!/bin/sh
 for n in 0 50 100; do
@@ -77,6 +91,15 @@ for my $revision (qw(2025-11-25 2026-07-28)) {
             or diag(map {"$_->{status} $_->{id}: $_->{errorMessage}\n"}
             @failed);
     }
+}
+
+for my $name (map {"sep-2640-skills-$_"} qw(enumeration manifest directory)) {
+    my @checks = @{ conformance_checks($tg, '2026-07-28',
+            [ $tg->bridge_path, $tg->socket_path ], $name)->{$name} };
+    my @failed = failed(@checks);
+    my @passed = grep { $_->{status} eq 'SUCCESS' } @checks;
+    ok @passed > 5 && !@failed, "2026-07-28: $name"
+        or diag(map {"$_->{status} $_->{id}: $_->{errorMessage}\n"} @failed);
 }
 
 done_testing;

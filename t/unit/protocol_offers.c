@@ -122,6 +122,7 @@ host_offer_describe(const host_offer_t *offer, tg_catalog_entry_t *entry)
     entry->input_schema = host_text(offer->schema);
     entry->ttl_ms = offer->ttl_ms;
     entry->is_public = offer->ttl_ms != 0;
+    entry->has_skills = tg_str_eq(entry->name, TG_STR("note:///{+all}"));
 
     if (entry->kind == TG_ENTRY_TEMPLATE) {
         host_check(tg_uri_template_parse(tg_alloc_libc(), entry->name,

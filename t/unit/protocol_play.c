@@ -90,8 +90,8 @@ play_init_host(host_t *host, const tg_alloc_t *alloc, const script_t *script)
         host_init(host, alloc, script->dialect, script->max_frame,
                   script->max_inflight);
     }
-
     host->info.has_logging = script->is_logging;
+    host->info.has_skills = script->has_skills;
 }
 
 static void

@@ -175,6 +175,8 @@ script_header(script_t *script, const char *line, unsigned number)
         script->is_offering = 1;
     } else if (strcmp(line, "logs: yes") == 0) {
         script->is_logging = 1;
+    } else if (strcmp(line, "skills: yes") == 0) {
+        script->has_skills = 1;
     } else if (strcmp(line, "only: unit") != 0) {
         script_fail(script, number, "neither a header nor a step");
     }

@@ -32,6 +32,7 @@ typedef struct {
     int is_heavy;
     int is_offering; /* prompts, resources and templates as well */
     int is_logging;  /* the server declares `logging` */
+    int has_skills;  /* the server declares the skills extension */
     script_step_t *steps;
     size_t nsteps;
     size_t size; /* total number of sent bytes */

@@ -211,6 +211,25 @@ host_say(tg_peer_t *peer, const tg_request_t *request, const char *format)
     tg_buf_deinit(&text);
 }
 
+/* Answers a method of the skills extension with its cursor. */
+static void
+host_serve_skill(tg_peer_t *peer, const tg_request_t *request)
+{
+    static const char *const results[] = { [TG_SKILL_LIST] = "skills",
+                                           [TG_SKILL_GET] = "skill",
+                                           [TG_SKILL_DIRECTORY] = "resources" };
+    tg_outcome_t outcome;
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_printf(&json, "{\"%s\":[", results[request->skill_method]);
+    tg_buf_append_str(&json, request->cursor);
+    tg_buf_append_cstr(&json, "]}");
+    outcome = tg_outcome_make(TG_OUTCOME_RESULT, tg_buf_view(&json));
+    tg_peer_respond(peer, &request->reply, &outcome);
+    tg_buf_deinit(&json);
+}
+
 int
 host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
 {
@@ -218,6 +237,11 @@ host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
     tg_outcome_t outcome;
 
     tool = request->entry->host;
+
+    if (request->skill_method != TG_SKILL_NONE) {
+        host_serve_skill(peer, request);
+        return 1;
+    }
 
     switch (tool->kind) {
     case HOST_VALUE:

@@ -2,6 +2,7 @@
 #include "runner/files/tg_file_list.h"
 
 #include "runner/files/tg_file_open.h"
+#include "runner/files/tg_skill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,15 +95,38 @@ tg_file_list_is_beyond_page(const tg_file_list_t *list, tg_str_t path)
            && tg_file_path_compare(path, list->paths[0]) > 0;
 }
 
+/* Adds a path to the hash of all. */
+static void
+tg_file_list_add_hash(tg_file_list_t *list, tg_str_t path)
+{
+    struct stat info;
+    uint64_t hash, values[6];
+
+    hash = tg_hash_fnv1a(TG_HASH_INIT, path);
+
+    if (list->is_exact && tg_file_list_stat(list, path, &info) == 0) {
+        values[0] = (uint64_t) info.st_size;
+        values[1] = (uint64_t) info.st_ino;
+        values[2] = (uint64_t) info.st_mtim.tv_sec;
+        values[3] = (uint64_t) info.st_mtim.tv_nsec;
+        values[4] = (uint64_t) info.st_ctim.tv_sec;
+        values[5] = (uint64_t) info.st_ctim.tv_nsec;
+        hash = tg_hash_fnv1a(hash,
+                             tg_str((const char *) values, sizeof(values)));
+    }
+
+    /* The order of the entries is arbitrary, that of a sum is not. */
+    list->hash += hash;
+}
+
 /* Adds a path to the page, which may push the greatest one out. */
 static int
 tg_file_list_add(tg_file_list_t *list, tg_str_t path)
 {
     char *copy;
 
-    /* The order of the entries is arbitrary, that of a sum is not. */
     if (list->limit == 0) {
-        list->hash += tg_hash_fnv1a(TG_HASH_INIT, path);
+        tg_file_list_add_hash(list, path);
         return TG_OK;
     }
 
@@ -192,7 +216,9 @@ tg_file_list_watch_folder(tg_file_list_t *list, int fd)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 
     if (list->nwatched == TG_FILE_LIST_WATCHED_MAX
-        || inotify_add_watch(list->inotify, path, TG_FILE_LIST_WATCH_MASK)
+        || inotify_add_watch(list->inotify, path,
+                             list->is_exact ? TG_FILE_LIST_WATCH_EXACT_MASK
+                                            : TG_FILE_LIST_WATCH_MASK)
                == -1)
     {
         list->is_unwatched = 1;
@@ -208,6 +234,21 @@ tg_file_list_is_shortage(int err)
     return err == EMFILE || err == ENFILE || err == ENOMEM;
 }
 
+/* Adds a folder at list->path to the page, with a slash at its end. */
+static int
+tg_file_list_add_folder(tg_file_list_t *list, size_t len)
+{
+    if (len >= TG_FILE_PATH_MAX) {
+        return TG_OK;
+    }
+
+    list->path[len] = '/';
+
+    return tg_file_path_compare(tg_str(list->path, len + 1), list->after) > 0
+               ? tg_file_list_add(list, tg_str(list->path, len + 1))
+               : TG_OK;
+}
+
 /* Opens a folder in the innermost one. Skips one that cannot be opened. */
 static int
 tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
@@ -217,6 +258,10 @@ tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
 
     if (list->depth > TG_FILE_DEPTH_MAX) {
         return TG_OK;
+    }
+
+    if (list->is_shallow && len >= list->prefix.len) {
+        return tg_file_list_add_folder(list, len);
     }
 
     fd = openat(dirfd(list->folders[list->depth - 1]), name,
@@ -234,6 +279,7 @@ tg_file_list_enter(tg_file_list_t *list, const char *name, size_t len)
     }
 
     tg_file_list_watch_folder(list, fd);
+    list->has_folder |= len + 1 == list->prefix.len;
     list->folders[list->depth] = folder;
     list->lens[list->depth++] = len;
 
@@ -318,6 +364,7 @@ tg_file_list_on_entry(tg_file_list_t *list, const struct dirent *entry)
     }
 
     if (entry->d_type == DT_DIR || !tg_file_path_has_prefix(path, list->prefix)
+        || (list->has_skills && !tg_skill_is_path(path))
         || tg_file_path_compare(path, list->after) <= 0
         || !tg_file_filter_has_file(list->filter, path))
     {

@@ -21,7 +21,13 @@ typedef struct {
     tg_str_t after;  /* empty: from the beginning */
     tg_str_t prefix; /* the paths must begin with it */
     size_t limit;    /* number of files on a page */
-    int root;        /* descriptor of the root; -1: not open */
+    /* Set after tg_file_list_begin(): */
+    int has_skills; /* only the SKILL.md of folders below the root */
+    int is_shallow; /* only the children of the folder `prefix`, with a slash
+                        after the path of a folder */
+    int is_exact;   /* the hash is of times and sizes, too */
+    int has_folder; /* is_shallow: the folder exists */
+    int root;       /* descriptor of the root; -1: not open */
     DIR *folders[TG_FILE_DEPTH_MAX + 1]; /* the open folders, root first */
     size_t lens[TG_FILE_DEPTH_MAX + 1];  /* lengths of their paths */
     unsigned depth;                      /* number of open folders */
@@ -46,6 +52,10 @@ typedef struct {
 #define TG_FILE_LIST_WATCH_MASK                                                \
     (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF      \
      | IN_MOVE_SELF | IN_ONLYDIR)
+
+/* With is_exact, also changes of files. */
+#define TG_FILE_LIST_WATCH_EXACT_MASK                                          \
+    (TG_FILE_LIST_WATCH_MASK | IN_CLOSE_WRITE | IN_MODIFY)
 
 /* Begins a page; filter, after and prefix must outlive it. */
 void tg_file_list_begin(tg_file_list_t *list, const tg_file_filter_t *filter,

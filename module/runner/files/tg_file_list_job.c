@@ -1,6 +1,7 @@
 /* The job type `files`: lists folders in a thread. */
 #include "runner/files/tg_file_list_page.h"
 #include "runner/files/tg_files.h"
+#include "runner/files/tg_skill.h"
 #include "runner/logging/tg_log.h"
 
 #include <stdatomic.h>
@@ -57,21 +58,84 @@ tg_file_list_log_errors(const tg_file_list_call_t *call)
     }
 }
 
+/* Reports each skill that is left out once, until another reason is found. */
+static void
+tg_file_list_log_issues(const tg_file_list_call_t *call)
+{
+    tg_str_t issue, rest;
+    tg_files_t *files;
+    uint64_t hash;
+    unsigned i;
+
+    files = call->job->host;
+
+    for (rest = tg_buf_view(&call->page.issues); rest.len != 0;
+         rest = tg_str_skip(rest, issue.len + 1))
+    {
+        issue = tg_str_from_cstr(rest.data);
+        hash = tg_hash_fnv1a(TG_HASH_INIT, issue);
+
+        for (i = 0; i < TG_FILES_ISSUES_MAX && files->issues[i] != hash; i++) {
+            /* void */
+        }
+
+        if (i == TG_FILES_ISSUES_MAX) {
+            files->issues[files->nissues++ % TG_FILES_ISSUES_MAX] = hash;
+            tg_log(TG_LOG_WARN, "a skill is left out: %s", issue.data);
+        }
+    }
+}
+
+/* Checks whether there is no skill, or no folder, at the path asked for. */
+static int
+tg_file_list_is_unknown(const tg_file_list_page_t *page)
+{
+    return (page->type == TG_FILE_LIST_SKILL && page->items.len == 0)
+           || (page->type == TG_FILE_LIST_DIRECTORY && !page->has_folder);
+}
+
 static tg_outcome_t
 tg_file_list_make_outcome(const tg_file_list_call_t *call, tg_buf_t *text)
 {
-    if (call->page.is_text) {
-        return tg_outcome_make_text(tg_buf_view(&call->page.items));
+    static const char *const beginnings[] = {
+        [TG_FILE_LIST_RESOURCES] = "{\"resources\":[",
+        [TG_FILE_LIST_SKILLS] = "{\"skills\":[",
+        [TG_FILE_LIST_SKILL] = "{\"skill\":",
+        [TG_FILE_LIST_DIRECTORY] = "{\"resources\":[",
+    };
+    const tg_file_list_page_t *page;
+    int is_one;
+
+    page = &call->page;
+
+    if (page->is_text) {
+        return tg_outcome_make_text(tg_buf_view(&page->items));
     }
 
-    (void) tg_buf_reserve(text, call->page.items.len + 256);
-    tg_buf_append_cstr(text, "{\"resources\":[");
-    tg_buf_append_str(text, tg_buf_view(&call->page.items));
-    tg_buf_append_char(text, ']');
-    tg_file_list_page_append_next(&call->page, text);
+    if (tg_file_list_is_unknown(page)) {
+        return tg_outcome_make_failure(TG_FAILURE_UNKNOWN,
+                                       page->type == TG_FILE_LIST_SKILL
+                                           ? "There is no skill at this URI."
+                                           : "There is no folder at this "
+                                             "URI.");
+    }
+
+    is_one = page->type == TG_FILE_LIST_SKILL;
+    (void) tg_buf_reserve(text, page->items.len + 256);
+    tg_buf_append_cstr(text, beginnings[page->type]);
+    tg_buf_append_str(text, tg_buf_view(&page->items));
+
+    if (!is_one) {
+        tg_buf_append_char(text, ']');
+        tg_file_list_page_append_next(page, text);
+    }
+
     tg_buf_append_char(text, '}');
 
-    return tg_outcome_make(TG_OUTCOME_JSON, tg_buf_view(text));
+    return tg_outcome_make(page->type == TG_FILE_LIST_RESOURCES
+                               ? TG_OUTCOME_JSON
+                               : TG_OUTCOME_RESULT,
+                           tg_buf_view(text));
 }
 
 static void
@@ -86,9 +150,11 @@ tg_file_list_respond(tg_file_list_call_t *call)
     stats = tg_job_get_run_stats(call->job);
     outcome = tg_file_list_make_outcome(call, &text);
     tg_file_list_log_errors(call);
+    tg_file_list_log_issues(call);
 
     if (call->rc == TG_NOMEM || tg_buf_has_failed(&call->page.items)
-        || tg_buf_has_failed(&call->page.last) || tg_buf_has_failed(&text))
+        || tg_buf_has_failed(&call->page.last)
+        || tg_buf_has_failed(&call->page.issues) || tg_buf_has_failed(&text))
     {
         outcome = tg_outcome_make_failure(TG_FAILURE_INTERNAL,
                                           TG_RUNNER_NO_MEMORY);
@@ -126,10 +192,7 @@ tg_file_list_free(tg_job_t *job)
     tg_file_list_call_t *call;
 
     call = job->work;
-    tg_file_list_end(&call->page.list);
-    tg_file_list_free_folders(&call->page);
-    tg_buf_deinit(&call->page.items);
-    tg_buf_deinit(&call->page.last);
+    tg_file_list_page_end(&call->page);
     free(call->memory);
     free(call);
 }
@@ -196,6 +259,38 @@ tg_file_list_read_cursor(tg_file_list_page_t *page, tg_str_t cursor)
     return TG_OK;
 }
 
+/* Sets the prefix from the path of a skill or directory, which is encoded. */
+static void
+tg_file_list_read_path(tg_file_list_page_t *page, char **at, tg_str_t raw)
+{
+    tg_str_t path;
+
+    if (page->type < TG_FILE_LIST_SKILL) {
+        return;
+    }
+
+    path = tg_file_list_copy(at, raw);
+    *at += 1;
+
+    if (raw.data == NULL
+        || tg_file_path_decode((char *) path.data, &path.len) != TG_OK
+        || path.len == 0
+        || (page->type == TG_FILE_LIST_SKILL && !tg_skill_is_path(path)))
+    {
+        /* No path begins with a slash. */
+        page->prefix = TG_STR("/");
+        return;
+    }
+
+    if (page->type == TG_FILE_LIST_SKILL) {
+        page->limit = 1;
+    } else if (path.data[path.len - 1] != '/') {
+        ((char *) path.data)[path.len++] = '/';
+    }
+
+    page->prefix = path;
+}
+
 static int
 tg_file_list_read_strings(tg_file_list_call_t *call,
                           const tg_file_list_spec_t *spec, const char **why)
@@ -205,7 +300,7 @@ tg_file_list_read_strings(tg_file_list_call_t *call,
     int rc;
 
     call->memory = malloc(spec->folders.len + spec->cursor.len
-                          + spec->prefix.len + 1);
+                          + spec->prefix.len + spec->path.len + 3);
 
     if (call->memory == NULL) {
         return TG_NOMEM;
@@ -214,6 +309,7 @@ tg_file_list_read_strings(tg_file_list_call_t *call,
     at = call->memory;
     call->page.prefix = tg_file_list_copy(&at, spec->prefix);
     call->page.is_text = spec->prefix.data != NULL;
+    tg_file_list_read_path(&call->page, &at, spec->path);
     rc = tg_file_list_read_folders(&call->page, spec->folders, &at, why);
 
     if (rc != TG_OK || spec->cursor.data == NULL) {
@@ -247,12 +343,12 @@ tg_file_list_read(tg_job_t *job, const tg_str_t *values, const char **why)
     }
 
     call->job = job;
-    call->page.limit = (size_t) spec.limit;
+    call->page.type = (tg_file_list_type_t) spec.type;
+    call->page.limit = spec.type == TG_FILE_LIST_SKILLS
+                           ? TG_FILE_LIST_SKILLS_MAX
+                           : (size_t) spec.limit;
     call->page.max_output = (size_t) spec.max_output;
-    call->page.after = TG_STR("");
-    call->page.list.root = -1;
-    tg_buf_init(&call->page.items, tg_alloc_libc());
-    tg_buf_init(&call->page.last, tg_alloc_libc());
+    tg_file_list_page_begin(&call->page);
     job->work = call;
     rc = tg_file_list_read_strings(call, &spec, why);
 

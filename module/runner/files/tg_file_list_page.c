@@ -5,6 +5,7 @@
 #include "base/tg_utf8.h"
 #include "catalog/tg_catalog.h"
 #include "catalog/tg_mime_extension.h"
+#include "runner/files/tg_skill.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,12 +27,14 @@ tg_file_list_append_time(tg_buf_t *json, const struct timespec *at)
     }
 }
 
+/* Begins a resource with its URI, and its path as its name. */
 static void
-tg_file_list_append_resource(tg_buf_t *json, tg_str_t uri, tg_str_t path,
-                             const struct stat *info)
+tg_file_list_begin_resource(tg_buf_t *json, tg_str_t uri, tg_str_t path,
+                            tg_str_t frontmatter)
 {
+    static const char *const names[] = { "name", "description", NULL };
+    tg_str_t values[2];
     tg_buf_t text;
-    tg_str_t mime;
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_append_str(&text, uri);
@@ -39,10 +42,28 @@ tg_file_list_append_resource(tg_buf_t *json, tg_str_t uri, tg_str_t path,
     tg_json_begin_object(json);
     tg_json_add_string(json, "uri", tg_buf_view(&text));
 
-    /* A file's name may contain any bytes. */
-    tg_buf_truncate(&text, 0);
-    tg_utf8_append_visible(&text, path, 1);
-    tg_json_add_string(json, "name", tg_buf_view(&text));
+    if (frontmatter.len != 0) {
+        (void) tg_json_get_members(frontmatter, names, values);
+        tg_json_add_raw(json, "name", values[0]);
+        tg_json_add_raw(json, "description", values[1]);
+    } else {
+        /* A file's name may contain any bytes. */
+        tg_buf_truncate(&text, 0);
+        tg_utf8_append_visible(&text, path, 1);
+        tg_json_add_string(json, "name", tg_buf_view(&text));
+    }
+
+    json->failed |= tg_buf_has_failed(&text);
+    tg_buf_deinit(&text);
+}
+
+static void
+tg_file_list_append_resource(tg_buf_t *json, tg_str_t uri, tg_str_t path,
+                             const struct stat *info, tg_str_t frontmatter)
+{
+    tg_str_t mime;
+
+    tg_file_list_begin_resource(json, uri, path, frontmatter);
     mime = tg_mime_type_from_name(path);
 
     if (mime.data != NULL) {
@@ -52,8 +73,84 @@ tg_file_list_append_resource(tg_buf_t *json, tg_str_t uri, tg_str_t path,
     tg_json_add_uint(json, "size", (uint64_t) info->st_size);
     tg_file_list_append_time(json, &info->st_mtim);
     tg_buf_append_char(json, '}');
-    json->failed |= tg_buf_has_failed(&text);
-    tg_buf_deinit(&text);
+}
+
+/* Remembers why the skill at a path is left out. */
+static void
+tg_file_list_add_issue(tg_file_list_page_t *page, tg_str_t path, tg_str_t why)
+{
+    if (page->issues.len < TG_FILE_LIST_ISSUES_MAX) {
+        tg_buf_append_cstr(&page->issues,
+                           page->folders[page->folder].filter.root);
+        tg_buf_append_char(&page->issues, '/');
+        tg_buf_append_str(&page->issues, path);
+        tg_buf_append_cstr(&page->issues, ": ");
+        tg_buf_append_str(&page->issues, why);
+        tg_buf_append_char(&page->issues, '\0');
+    }
+}
+
+/*
+ * Describes the SKILL.md at a path by its frontmatter, or as another file if
+ * that is wrong.
+ */
+static int
+tg_file_list_append_skill_file(tg_file_list_page_t *page, tg_str_t path,
+                               const struct stat *info)
+{
+    tg_buf_t json, why;
+    int rc;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_init(&why, tg_alloc_libc());
+    rc = tg_skill_load(page->list.root, path, &json, &why);
+
+    if (rc == TG_INVALID) {
+        tg_file_list_add_issue(page, path, tg_buf_view(&why));
+        tg_buf_truncate(&json, 0);
+    }
+
+    if (rc == TG_OK || page->type == TG_FILE_LIST_DIRECTORY) {
+        tg_file_list_append_resource(&page->items,
+                                     page->folders[page->folder].uri, path,
+                                     info, tg_buf_view(&json));
+    }
+
+    page->items.failed |= tg_buf_has_failed(&json) || rc == TG_NOMEM;
+    tg_buf_deinit(&json);
+    tg_buf_deinit(&why);
+
+    return rc;
+}
+
+/* Describes the file, or the folder with a slash at its end, at a path. */
+static void
+tg_file_list_append_entry(tg_file_list_page_t *page, tg_str_t path)
+{
+    const tg_file_list_folder_t *folder;
+    struct stat info;
+
+    folder = &page->folders[page->folder];
+
+    if (path.data[path.len - 1] == '/') {
+        tg_file_list_begin_resource(&page->items, folder->uri,
+                                    tg_str(path.data, path.len - 1),
+                                    TG_STR(""));
+        tg_json_add_cstr(&page->items, "mimeType", "inode/directory");
+        tg_buf_append_char(&page->items, '}');
+        return;
+    }
+
+    if (tg_file_list_stat(&page->list, path, &info) != 0) {
+        return;
+    }
+
+    if (folder->has_skills && tg_skill_is_path(path)) {
+        (void) tg_file_list_append_skill_file(page, path, &info);
+    } else {
+        tg_file_list_append_resource(&page->items, folder->uri, path, &info,
+                                     TG_STR(""));
+    }
 }
 
 /* Checks whether a path can be typed: text of one line. */
@@ -71,30 +168,76 @@ tg_file_list_is_plain(tg_str_t path)
     return tg_utf8_is_valid(path);
 }
 
-/* Writes an item. Returns 0 if it does not fit; the first one always does. */
+/* Describes the skill at a path, in steps. TG_AGAIN, TG_OK or TG_NOMEM. */
+static int
+tg_file_list_append_skill(tg_file_list_page_t *page, tg_str_t path)
+{
+    const tg_file_list_folder_t *folder;
+    int rc;
+
+    folder = &page->folders[page->folder];
+
+    /* The prefix is a path, which others begin with, too. */
+    if (page->type == TG_FILE_LIST_SKILL && !tg_str_eq(path, page->prefix)) {
+        return TG_OK;
+    }
+
+    if (page->skill.path.data == NULL) {
+        tg_skill_manifest_begin(&page->skill, &folder->filter, page->list.root,
+                                folder->uri, path);
+        return TG_AGAIN;
+    }
+
+    rc = tg_skill_manifest_step(&page->skill, &page->items);
+
+    if (rc == TG_AGAIN) {
+        return rc;
+    }
+
+    if (rc == TG_INVALID) {
+        tg_file_list_add_issue(page, path, tg_buf_view(&page->skill.why));
+        rc = TG_OK;
+    }
+
+    page->skills_size += page->skill.size;
+    tg_skill_manifest_end(&page->skill);
+
+    return rc;
+}
+
+/*
+ * Writes an item. TG_OK, TG_AGAIN: call again; TG_NOMEM; TG_LIMIT: it does not
+ * fit. The first one always does.
+ */
 static int
 tg_file_list_write_item(tg_file_list_page_t *page, tg_str_t path)
 {
-    struct stat info;
     size_t len;
+    int rc;
 
     len = page->items.len;
+    rc = TG_OK;
 
     if (page->is_text) {
         if (tg_file_list_is_plain(path)) {
             tg_buf_append_str(&page->items, path);
             tg_buf_append_char(&page->items, '\n');
         }
-    } else if (tg_file_list_stat(&page->list, path, &info) == 0) {
-        tg_json_begin_element(&page->items);
-        tg_file_list_append_resource(&page->items,
-                                     page->folders[page->folder].uri, path,
-                                     &info);
+    } else if (page->type == TG_FILE_LIST_SKILLS
+               || page->type == TG_FILE_LIST_SKILL)
+    {
+        rc = tg_file_list_append_skill(page, path);
+    } else {
+        tg_file_list_append_entry(page, path);
+    }
+
+    if (rc != TG_OK) {
+        return rc;
     }
 
     if (page->items.len > page->max_output && len != 0) {
         tg_buf_truncate(&page->items, len);
-        return 0;
+        return TG_LIMIT;
     }
 
     page->n++;
@@ -102,7 +245,7 @@ tg_file_list_write_item(tg_file_list_page_t *page, tg_str_t path)
     tg_buf_truncate(&page->last, 0);
     tg_buf_append_str(&page->last, path);
 
-    return 1;
+    return page->skills_size > TG_FILE_LIST_SKILLS_SIZE ? TG_LIMIT : TG_OK;
 }
 
 /* Moves to the beginning of the next folder. */
@@ -117,16 +260,23 @@ tg_file_list_next_folder(tg_file_list_page_t *page)
     tg_buf_truncate(&page->last, 0);
 }
 
-/* Writes some items. TG_AGAIN, or TG_OK at the end of the page. */
+/* Writes some items. TG_AGAIN, TG_NOMEM, or TG_OK at the end of the page. */
 static int
 tg_file_list_write_items(tg_file_list_page_t *page)
 {
     size_t i;
+    int rc;
 
     for (i = 0; i < TG_FILE_LIST_STATS && page->at < page->list.n; i++) {
-        if (!tg_file_list_write_item(page, page->list.paths[page->at])) {
+        rc = tg_file_list_write_item(page, page->list.paths[page->at]);
+
+        if (rc == TG_LIMIT) {
             page->has_more = 1;
             return TG_OK;
+        }
+
+        if (rc != TG_OK) {
+            return rc;
         }
 
         page->at++;
@@ -178,6 +328,8 @@ tg_file_list_begin_folder(tg_file_list_page_t *page)
 
     tg_file_list_begin(&page->list, &folder->filter, page->after, page->prefix,
                        limit);
+    page->list.is_shallow = page->type == TG_FILE_LIST_DIRECTORY;
+    page->list.has_skills = folder->has_skills && !page->list.is_shallow;
     page->at = 0;
 
     return TG_AGAIN;
@@ -204,6 +356,7 @@ tg_file_list_page_step(tg_file_list_page_t *page)
 
     if (rc == TG_OK) {
         page->has_list = 1;
+        page->has_folder |= page->list.has_folder;
         return TG_AGAIN;
     }
 
@@ -230,23 +383,40 @@ tg_file_list_page_append_next(const tg_file_list_page_t *page, tg_buf_t *json)
     tg_buf_printf(&text, "%c%zu.%zu.", TG_CURSOR_OF_MORE, page->folder,
                   page->nlisted);
     tg_file_path_append_encoded(&text, tg_buf_view(&page->last));
-    tg_json_add_string(json, "next", tg_buf_view(&text));
+    tg_json_add_string(json,
+                       page->type == TG_FILE_LIST_RESOURCES ? "next"
+                                                            : "nextCursor",
+                       tg_buf_view(&text));
     json->failed |= tg_buf_has_failed(&text);
     tg_buf_deinit(&text);
 }
 
 void
-tg_file_list_free_folders(tg_file_list_page_t *page)
+tg_file_list_page_begin(tg_file_list_page_t *page)
+{
+    page->after = TG_STR("");
+    page->list.root = -1;
+    tg_buf_init(&page->items, tg_alloc_libc());
+    tg_buf_init(&page->last, tg_alloc_libc());
+    tg_buf_init(&page->issues, tg_alloc_libc());
+}
+
+void
+tg_file_list_page_end(tg_file_list_page_t *page)
 {
     size_t i;
+
+    tg_skill_manifest_end(&page->skill);
+    tg_file_list_end(&page->list);
 
     for (i = 0; i < page->nfolders; i++) {
         tg_file_filter_free(&page->folders[i].filter);
     }
 
     free(page->folders);
-    page->folders = NULL;
-    page->nfolders = 0;
+    tg_buf_deinit(&page->items);
+    tg_buf_deinit(&page->last);
+    tg_buf_deinit(&page->issues);
 }
 
 static tg_str_t
@@ -302,6 +472,7 @@ tg_file_list_read_folders(tg_file_list_page_t *page, tg_str_t raw, char **at,
         page->nfolders++;
         folder->uri = tg_file_list_copy(at, spec.uri);
         folder->max = (size_t) spec.max;
+        folder->has_skills = (int) spec.has_skills;
         *why = "root is missing";
 
         if (folder->filter.root == NULL) {

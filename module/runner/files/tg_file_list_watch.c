@@ -107,6 +107,7 @@ tg_file_list_watch_on_work(tg_thread_work_t *work)
     if (!watch->has_list) {
         tg_file_list_begin(&page->list, &page->folders[page->folder].filter,
                            TG_STR(""), TG_STR(""), 0);
+        page->list.is_exact = page->folders[page->folder].has_skills;
         page->list.inotify = watch->fd;
         page->list.nwatched = watch->nwatched;
         watch->has_list = 1;
@@ -303,8 +304,7 @@ tg_file_list_watch_free(tg_job_t *job)
     tg_file_list_watch_t *watch;
 
     watch = job->work;
-    tg_file_list_end(&watch->page.list);
-    tg_file_list_free_folders(&watch->page);
+    tg_file_list_page_end(&watch->page);
     free(watch->memory);
     free(watch);
 }
@@ -355,7 +355,7 @@ tg_file_list_watch_read(tg_job_t *job, const tg_str_t *values, const char **why)
     }
 
     watch->job = job;
-    watch->page.list.root = -1;
+    tg_file_list_page_begin(&watch->page);
     job->work = watch;
     rc = tg_file_list_watch_read_spec(watch, &spec, why);
 

@@ -10,6 +10,9 @@
 #include "runner/jobs/tg_thread_pool.h"
 #include "spec/tg_file_spec.h"
 
+/* Reasons why skills are left out that are not logged again. */
+#define TG_FILES_ISSUES_MAX 256
+
 typedef struct {
     uv_loop_t *loop;
     tg_thread_pool_t *threads; /* NULL until the first work */
@@ -23,6 +26,10 @@ typedef struct {
     struct tg_file_watch_folder_s *folders;
 
     unsigned nlist_watches; /* watched lists (tg_file_list_watch.c) */
+
+    /* Hashes of why skills are left out, as the log has it, the last ones. */
+    uint64_t issues[TG_FILES_ISSUES_MAX];
+    unsigned nissues;
 } tg_files_t;
 
 extern const tg_job_type_t tg_file_job_type;      /* `file`: reads a file */

@@ -14,7 +14,8 @@ use Toolgate::Util;
 our @EXPORT = qw(conformance_checks);
 
 # Runs what a revision requires of servers against a server's command, or one
-# scenario of it. Returns { scenario => [ { id, status, errorMessage … }, … ] }.
+# scenario of it, which may also be of an extension. Returns
+# { scenario => [ { id, status, errorMessage … }, … ] }.
 sub conformance_checks {
     my ($tg, $revision, $command, $scenario) = @_;
     Toolgate::Node::install();
@@ -27,7 +28,7 @@ sub conformance_checks {
         "$clients/node_modules/.bin/conformance", 'server', '--url', $url,
         (
             defined $scenario
-            ? ('--spec-version', $revision, '--scenario', $scenario)
+            ? ('--spec-version', $revision, '--scenario', $scenario, '--force')
             : ('--requirements', $revision)
         ),
         '-o', $dir);

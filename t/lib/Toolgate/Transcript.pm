@@ -20,6 +20,7 @@ my %header = (
     store        => qr/broken/,
     library      => qr/no/,
     logs         => qr/yes/,
+    skills       => qr/yes/,
 );
 
 sub dir { return Toolgate::Test::top() . '/t/transcripts' }
