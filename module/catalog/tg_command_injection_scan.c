@@ -34,6 +34,10 @@ tg_command_is_caller_variable(tg_str_t name, const tg_command_names_t *names)
         return kind != TG_VARIABLE_HAS;
     }
 
+    if (tg_str_has_prefix(name, "tool_answer_")) {
+        return 1;
+    }
+
     for (i = 0; callers[i] != NULL; i++) {
         if (tg_variable_is_named(name, tg_str_from_cstr(callers[i]))) {
             return 1;

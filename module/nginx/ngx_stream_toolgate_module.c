@@ -407,6 +407,10 @@ ngx_tg_merge_pointers(ngx_tg_srv_conf_t *prev, ngx_tg_srv_conf_t *conf)
         conf->status_rules = prev->status_rules;
     }
 
+    if (conf->state_keys.n == 0) {
+        conf->state_keys = prev->state_keys;
+    }
+
     if (conf->limit.rate_text.len == 0) {
         conf->limit.rate_text = prev->limit.rate_text;
     }

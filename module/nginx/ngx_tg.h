@@ -26,6 +26,7 @@
 
 #include "protocol/tg_caller.h"
 #include "protocol/tg_request.h"
+#include "protocol/tg_seal.h"
 #include "catalog/tg_template.h"
 #include "schema/tg_schema.h"
 #include "spec/tg_job_spec.h"
@@ -162,6 +163,8 @@ struct ngx_tg_tool_s {
     tg_output_spec_t output_spec;
     tg_job_spec_t job_spec; /* only the timeouts */
     ngx_tg_limit_t limit;
+    ngx_array_t *asks;   /* ngx_tg_ask_t; NULL: none */
+    int64_t ask_timeout; /* in ms; 0: default */
     ngx_tg_watch_t watch;
     ngx_msec_t watch_every;   /* interval in ms */
     ngx_array_t *completions; /* ngx_tg_tool_t *, of `complete`; NULL: none */
@@ -231,7 +234,8 @@ typedef struct {
     ngx_uint_t npaths;
     const ngx_tg_handler_t *const *handlers; /* all handlers, NULL-terminated */
     ngx_uint_t has_tools;
-    ngx_conf_t *hint_conf; /* result of ngx_tg_start_error_hints() */
+    ngx_uint_t needs_state_key; /* clients keep state for a server */
+    ngx_conf_t *hint_conf;      /* result of ngx_tg_start_error_hints() */
 } ngx_tg_main_conf_t;
 
 typedef struct ngx_tg_srv_conf_s ngx_tg_srv_conf_t;
@@ -303,6 +307,7 @@ struct ngx_tg_srv_conf_s {
     ngx_array_t *see_all_rules;
     ngx_str_t task_store;      /* name of the task store, or empty */
     ngx_uint_t has_task_tools; /* agents have tools to manage tasks */
+    tg_seal_keys_t state_keys; /* of tool_state_key; empty: not set */
     ngx_uint_t has_list_ttl;   /* tool_list_ttl is set */
     tg_str_t label;            /* set in the worker; see ngx_tg_counters.h */
     ngx_tg_counters_t *counters;

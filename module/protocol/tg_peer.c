@@ -67,6 +67,7 @@ tg_peer_deinit(tg_peer_t *peer)
     }
 
     tg_peer_drop_parked(peer);
+    tg_peer_drop_rounds(peer);
     tg_peer_end_batch(peer);
 
     while (peer->priv->server_requests != NULL) {
@@ -161,6 +162,12 @@ tg_peer_on_frame(tg_peer_t *peer, tg_str_t frame)
     return peer->row->serve(peer, &message, rc);
 }
 
+void
+tg_peer_serve_again(tg_peer_t *peer, tg_str_t text)
+{
+    (void) tg_peer_on_frame(peer, text);
+}
+
 static int
 tg_peer_is_paused(const tg_peer_t *peer)
 {
@@ -247,7 +254,7 @@ tg_peer_get_wait(const tg_peer_t *peer, size_t unsent, size_t left)
         return TG_WAIT_READ;
     }
 
-    if (peer->ncalls + peer->nparked != 0) {
+    if (peer->ncalls + peer->nparked + peer->nrounds != 0) {
         return TG_WAIT_NOTHING;
     }
 

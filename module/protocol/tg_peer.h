@@ -32,6 +32,8 @@
 #define TG_PROGRESS_TOKEN_MAX 1024
 /* Largest number of requests to a client that wait for its responses. */
 #define TG_SERVER_REQUESTS_MAX 32
+/* Largest number of inputs that one request waits for at the same time. */
+#define TG_INPUTS_MAX 16
 /* Bytes of unwritten output above which a peer accepts no further request. */
 #define TG_PEER_OUTPUT_MAX 262144
 
@@ -163,6 +165,7 @@ struct tg_peer_s {
 
     tg_failure_t last_failure; /* failure of the last answered call */
     unsigned nparked;          /* parked requests */
+    unsigned nrounds;          /* requests that wait for input */
     /* park time of the request being served again, else 0 */
     uint64_t parked_since;
 
@@ -339,6 +342,32 @@ void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
  */
 int tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method,
                                 tg_str_t params, uint64_t tag);
+
+/*
+ * Asks a client of the legacy era for input, from within ops->call. inputs is a
+ * raw object like MCP's inputRequests, {"key":{"method":"…","params":{…}}}. The
+ * host has checked that the client accepts these methods. The peer sends the
+ * client a request for each input. When all are answered, or at deadline_ms (a
+ * Unix time), it serves the request again, as if it had just arrived, with
+ * state (a raw string) in request->request_state and the answers in
+ * request->input_responses: each one the client's result, or an object with
+ * "error" if the client sent an error or nothing.
+ *
+ * TG_OK: the host must not answer the request. TG_MISSING: this request cannot
+ * wait, as it is modern, a notification or part of a batch. TG_LIMIT: too many
+ * requests wait, or a message is too large. TG_NOMEM.
+ */
+int tg_peer_ask(tg_peer_t *peer, const tg_request_t *request, tg_str_t inputs,
+                tg_str_t state, uint64_t deadline_ms);
+
+/* Returns the earliest deadline of tg_peer_ask(), or 0. */
+uint64_t tg_peer_get_input_deadline(const tg_peer_t *peer);
+
+/*
+ * Serves the requests whose deadline has passed at now_ms, or all (UINT64_MAX).
+ * Must not be called from within ops. TG_OK or TG_NOMEM.
+ */
+int tg_peer_expire_inputs(tg_peer_t *peer, uint64_t now_ms);
 
 /* Returns the number of requests that wait for the client's response. */
 unsigned tg_peer_count_server_requests(const tg_peer_t *peer);

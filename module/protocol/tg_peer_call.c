@@ -163,7 +163,7 @@ int
 tg_peer_has_request_id(tg_peer_t *peer, tg_str_t id)
 {
     return (peer->ncalls != 0 && tg_call_find(peer, id) != NULL)
-           || tg_peer_has_parked(peer, id)
+           || tg_peer_has_parked(peer, id) || tg_peer_has_round(peer, id)
            || (peer->priv->nsubscriptions != 0
                && *tg_subscription_find(peer, id) != NULL);
 }
@@ -187,6 +187,7 @@ tg_peer_cancel_request(tg_peer_t *peer, tg_str_t id)
         tg_subscription_remove(peer, at);
     } else {
         tg_peer_cancel_parked(peer, id);
+        tg_peer_cancel_round(peer, id);
     }
 }
 
@@ -274,6 +275,11 @@ tg_peer_serve_entry(tg_peer_t *peer, tg_request_t *request,
     int is_proxied;
 
     request->entry = entry;
+
+    if (peer->priv->resumed != NULL && !request->reply.is_modern) {
+        tg_peer_resume_input(peer, request);
+    }
+
     is_proxied = peer->priv->ops->is_proxy && entry == NULL;
 
     if (entry != NULL) {
@@ -361,7 +367,7 @@ tg_peer_defer_request(tg_peer_t *peer, const tg_request_t *request)
 {
     tg_call_t from, *call;
 
-    if (peer->ncalls >= peer->max_calls) {
+    if (peer->ncalls + peer->nrounds >= peer->max_calls) {
         tg_peer_respond_busy(peer, &request->reply);
         return NULL;
     }

@@ -130,9 +130,13 @@ tg_peer_serve_fast_path(tg_peer_t *peer, tg_str_t bytes)
     request.size = (size_t) (end - bytes.data);
     request.notes = &notes;
 
+    if (request.text.data != NULL) {
+        request.text = tg_str(bytes.data, request.size);
+    }
+
     /* A duplicate id is rejected by the normal path. */
     if (!tg_fast_path_is_whole(peer, bytes, request.size)
-        || ((peer->ncalls | peer->priv->nsubscriptions) != 0
+        || ((peer->ncalls | peer->nrounds | peer->priv->nsubscriptions) != 0
             && request.reply.id.data != NULL
             && tg_peer_has_request_id(peer, request.reply.id)))
     {

@@ -9,6 +9,7 @@ typedef struct tg_subscription_s tg_subscription_t;
 typedef struct tg_resource_subscription_s tg_resource_subscription_t;
 typedef struct tg_parked_request_s tg_parked_request_t;
 typedef struct tg_server_request_s tg_server_request_t;
+typedef struct tg_input_round_s tg_input_round_t;
 
 /* Notifications that a subscription has (MCP 2026-07-28 "notifications"). */
 enum {
@@ -40,6 +41,21 @@ struct tg_server_request_s {
     uint64_t tag; /* belongs to the host */
 };
 
+/* A request that waits for input from its client, see tg_peer_ask(). */
+struct tg_input_round_s {
+    tg_input_round_t *next;
+    uint64_t deadline_ms; /* Unix time */
+    unsigned first;       /* id of the request for the first input */
+    unsigned n;           /* number of inputs, with consecutive ids */
+    unsigned answered;    /* bits of the answered inputs */
+    /* Slices of the memory after the struct. */
+    tg_str_t id;        /* raw id of the waiting request */
+    tg_str_t text;      /* its whole message */
+    tg_str_t inputs;    /* raw object, as in inputRequests */
+    tg_str_t state;     /* raw string, as in requestState */
+    tg_buf_t responses; /* members so far, as in inputResponses */
+};
+
 struct tg_batch_s {
     tg_buf_t replies;
     size_t memory_bytes; /* size of replies, as counted in the peer */
@@ -63,6 +79,8 @@ struct tg_peer_private_s {
     unsigned asked;              /* number of requests sent to the client */
     /* requests that wait for the client's response, oldest first */
     tg_server_request_t *server_requests;
+    tg_input_round_t *rounds;        /* oldest first */
+    const tg_input_round_t *resumed; /* its request is being served, or NULL */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
     tg_resource_subscription_t *resources; /* newest first */
@@ -277,7 +295,40 @@ void tg_subscription_write_tail(tg_buf_t *out, tg_str_t params);
 void tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
                             tg_str_t method, tg_str_t params);
 
+/* --- tg_peer.c --- */
+
+/* Serves the message of a request that was served before. */
+void tg_peer_serve_again(tg_peer_t *peer, tg_str_t text);
+
+/* --- tg_peer_input.c: requests that wait for input --- */
+
+/* Adds a copy of a round without responses. NULL: no memory. */
+tg_input_round_t *tg_input_round_add(tg_peer_t *peer,
+                                     const tg_input_round_t *from);
+/* Sets the responses that a round has so far. TG_OK or TG_NOMEM. */
+int tg_input_round_set_responses(tg_peer_t *peer, tg_input_round_t *round,
+                                 tg_str_t responses);
+unsigned tg_input_count_members(tg_str_t object);
+void tg_peer_drop_rounds(tg_peer_t *peer);
+int tg_peer_has_round(tg_peer_t *peer, tg_str_t id);
+/* Cancels the round of the request with a raw id, if there is one. */
+void tg_peer_cancel_round(tg_peer_t *peer, tg_str_t id);
+unsigned tg_peer_count_inputs(const tg_peer_t *peer);
+/*
+ * Handles the response to a request for input. Returns TG_OK, or TG_MISSING:
+ * no round has this id.
+ */
+int tg_peer_on_input(tg_peer_t *peer, int64_t id, const tg_message_t *message);
+/* Sets state and responses of the request that is served again. */
+void tg_peer_resume_input(const tg_peer_t *peer, tg_request_t *request);
+
 /* --- tg_peer_server_request.c --- */
+
+/* Writes a request to the client. TG_OK, or TG_LIMIT: it is too large. */
+int tg_server_request_write(tg_peer_t *peer, uint64_t id, tg_str_t method,
+                            tg_str_t params);
+/* Notifies the client that a request is not needed any more. */
+void tg_server_request_notify_cancelled(tg_peer_t *peer, uint64_t id);
 
 /* Appends a server request to the list. NULL: out of memory. */
 tg_server_request_t *tg_server_request_add(tg_peer_t *peer, uint64_t id,

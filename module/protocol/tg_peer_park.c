@@ -93,7 +93,7 @@ tg_peer_park_request(tg_peer_t *peer, const tg_request_t *request,
 
     if (request->text.data == NULL || request->reply.batch != NULL
         || request->reply.is_silent
-        || peer->nparked + peer->ncalls >= peer->max_calls)
+        || peer->nparked + peer->nrounds + peer->ncalls >= peer->max_calls)
     {
         return TG_MISSING;
     }

@@ -107,29 +107,40 @@ tg_server_request_write_json(tg_buf_t *out, uint64_t id, tg_str_t method,
 }
 
 int
-tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method, tg_str_t params,
-                            uint64_t tag)
+tg_server_request_write(tg_peer_t *peer, uint64_t id, tg_str_t method,
+                        tg_str_t params)
 {
     size_t start;
 
-    if (peer->is_closing
-        || !tg_client_caps_allow_request(peer->client_caps, method, params))
-    {
-        return TG_MISSING;
-    }
-
-    if (tg_peer_count_server_requests(peer) >= TG_SERVER_REQUESTS_MAX) {
-        return TG_LIMIT;
-    }
-
     start = tg_frame_open(peer->frame.kind, &peer->out);
-    tg_server_request_write_json(&peer->out, peer->priv->asked, method, params);
+    tg_server_request_write_json(&peer->out, id, method, params);
 
     if (tg_frame_close(peer->frame.kind, &peer->out, start,
                        tg_peer_max_message_size(peer))
         == TG_LIMIT)
     {
         tg_buf_truncate(&peer->out, start);
+        return TG_LIMIT;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method, tg_str_t params,
+                            uint64_t tag)
+{
+    if (peer->is_closing
+        || !tg_client_caps_allow_request(peer->client_caps, method, params))
+    {
+        return TG_MISSING;
+    }
+
+    if (tg_peer_count_server_requests(peer) + tg_peer_count_inputs(peer)
+            >= TG_SERVER_REQUESTS_MAX
+        || tg_server_request_write(peer, peer->priv->asked, method, params)
+               != TG_OK)
+    {
         return TG_LIMIT;
     }
 
@@ -145,19 +156,28 @@ tg_peer_send_server_request(tg_peer_t *peer, tg_str_t method, tg_str_t params,
     return TG_OK;
 }
 
-static void
-tg_server_request_cancel(tg_peer_t *peer, tg_server_request_t **at)
+void
+tg_server_request_notify_cancelled(tg_peer_t *peer, uint64_t id)
 {
     char room[64];
     tg_buf_t params;
 
     params = tg_buf_make_fixed(room, sizeof(room));
     tg_buf_append_char(&params, '{');
-    tg_json_add_uint(&params, "requestId", (*at)->id);
+    tg_json_add_uint(&params, "requestId", id);
     tg_buf_append_char(&params, '}');
-    tg_server_request_remove(peer, at);
     tg_peer_notify(peer, TG_STR("notifications/cancelled"),
                    tg_buf_view(&params));
+}
+
+static void
+tg_server_request_cancel(tg_peer_t *peer, tg_server_request_t **at)
+{
+    uint64_t id;
+
+    id = (*at)->id;
+    tg_server_request_remove(peer, at);
+    tg_server_request_notify_cancelled(peer, id);
 }
 
 void
@@ -190,7 +210,8 @@ tg_peer_on_response(tg_peer_t *peer, const tg_message_t *message)
     int64_t id;
 
     if (message->id.data == NULL || message->has_duplicate
-        || tg_json_parse_int64(message->id, &id) != TG_OK)
+        || tg_json_parse_int64(message->id, &id) != TG_OK
+        || tg_peer_on_input(peer, id, message) == TG_OK)
     {
         return;
     }

@@ -4,7 +4,7 @@
  * Numbers are big-endian. A str is its length in 4 bytes (TG_SNAPSHOT_ABSENT
  * if it is absent) and its bytes.
  *
- *     magic and version   "TGPA"
+ *     magic and version   "TGPB"
  *     dialect             1
  *     frame type          1
  *     flags of the peer   2
@@ -24,6 +24,13 @@
  *     asked               4: number of requests sent to the client
  *     server requests     4: number of pending ones; oldest first
  *         id, tag         4, 8
+ *     rounds              4: number of requests that wait for input; oldest
+ *                         first
+ *         deadline        8: Unix time in ms
+ *         first, answered 4, 4
+ *         id, text        str each
+ *         inputs, state   str each
+ *         responses       str
  *     served              4: elements served of the first batch, or 0 if no
  *                         batch is being served
  *     work                8: peer->work; only if served is not 0
@@ -52,7 +59,7 @@
 #include "protocol/tg_peer_impl.h"
 #include "protocol/tg_peer_snapshot.h"
 
-#define TG_SNAPSHOT_MAGIC TG_STR("TGPA")
+#define TG_SNAPSHOT_MAGIC TG_STR("TGPB")
 #define TG_SNAPSHOT_ABSENT UINT32_MAX
 
 enum {

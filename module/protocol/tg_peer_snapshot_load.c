@@ -161,6 +161,58 @@ tg_snapshot_load_server_requests(tg_peer_t *peer, tg_snapshot_reader_t *state)
 }
 
 static int
+tg_snapshot_load_round(tg_peer_t *peer, tg_snapshot_reader_t *state)
+{
+    tg_input_round_t from, *round;
+    tg_str_t responses;
+
+    memset(&from, 0, sizeof(from));
+    from.deadline_ms = tg_snapshot_read_number(state, 8);
+    from.first = (unsigned) tg_snapshot_read_number(state, 4);
+    from.answered = (unsigned) tg_snapshot_read_number(state, 4);
+    from.id = tg_snapshot_read_id(state);
+    from.text = tg_snapshot_read_json(state, 0);
+    from.inputs = tg_snapshot_read_json(state, 0);
+    from.state = tg_snapshot_read_json(state, 1);
+    responses = tg_snapshot_read_str(state);
+    from.n = tg_json_type(from.inputs) == TG_JSON_OBJECT
+                 ? tg_input_count_members(from.inputs)
+                 : 0;
+
+    if (state->is_bad || from.id.data == NULL || from.n == 0
+        || from.n > TG_INPUTS_MAX || from.answered >= (1u << from.n) - 1
+        || tg_json_type(from.text) != TG_JSON_OBJECT
+        || tg_json_type(from.state) != TG_JSON_STRING || responses.data == NULL)
+    {
+        return TG_INVALID;
+    }
+
+    round = tg_input_round_add(peer, &from);
+
+    return round != NULL
+                   && tg_input_round_set_responses(peer, round, responses)
+                          == TG_OK
+               ? TG_OK
+               : TG_NOMEM;
+}
+
+static int
+tg_snapshot_load_rounds(tg_peer_t *peer, tg_snapshot_reader_t *state)
+{
+    unsigned n;
+    int rc;
+
+    n = tg_snapshot_read_count(state, 36);
+    rc = n <= TG_SERVER_REQUESTS_MAX && !state->is_bad ? TG_OK : TG_INVALID;
+
+    for (/* void */; rc == TG_OK && n != 0; n--) {
+        rc = tg_snapshot_load_round(peer, state);
+    }
+
+    return rc;
+}
+
+static int
 tg_snapshot_load_replies(tg_snapshot_reader_t *state, tg_buf_t *replies)
 {
     if (state->read_replies != NULL) {
@@ -426,6 +478,10 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes,
 
     if (rc == TG_OK) {
         rc = tg_snapshot_load_server_requests(peer, &state);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_snapshot_load_rounds(peer, &state);
     }
 
     if (rc == TG_OK) {

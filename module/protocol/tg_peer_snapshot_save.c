@@ -100,6 +100,26 @@ tg_snapshot_write_server_requests(tg_peer_t *peer, tg_buf_t *out)
 }
 
 static void
+tg_snapshot_write_rounds(tg_peer_t *peer, tg_buf_t *out)
+{
+    const tg_input_round_t *round;
+
+    tg_snapshot_write_number(out, peer->nrounds, 4);
+
+    for (round = peer->priv->rounds; round != NULL; round = round->next) {
+        tg_snapshot_write_number(out, round->deadline_ms, 8);
+        tg_snapshot_write_number(out, round->first, 4);
+        tg_snapshot_write_number(out, round->answered, 4);
+        tg_snapshot_write_str(out, round->id);
+        tg_snapshot_write_str(out, round->text);
+        tg_snapshot_write_str(out, round->inputs);
+        tg_snapshot_write_str(out, round->state);
+        tg_snapshot_write_str(out, tg_buf_view(&round->responses));
+        out->failed |= tg_buf_has_failed(&round->responses);
+    }
+}
+
+static void
 tg_snapshot_take_batch(tg_batch_t *batch, unsigned *n,
                        tg_peer_take_replies_pt take, void *data)
 {
@@ -280,6 +300,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_write_token_pt put_token,
     tg_snapshot_write_subscriptions(peer, out);
     tg_snapshot_write_resources(peer, out);
     tg_snapshot_write_server_requests(peer, out);
+    tg_snapshot_write_rounds(peer, out);
     tg_snapshot_write_batches(peer, has_separate_replies, out);
     tg_snapshot_write_number(out, peer->ncalls, 4);
 

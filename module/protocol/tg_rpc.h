@@ -16,6 +16,7 @@ enum {
     TG_RPC_NOT_STARTED = -32090,
     /* MCP 2026-07-28 */
     TG_RPC_HEADER_MISMATCH = -32020, /* HTTP headers and message differ */
+    TG_RPC_MISSING_CAPABILITY = -32021,
     TG_RPC_UNSUPPORTED_VERSION = -32022
 };
 

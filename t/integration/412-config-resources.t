@@ -6,6 +6,8 @@ use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
 my $handler = 'return hi;';
+my $short = $tg->file('short', "12345\n", 0600);
+my $open = $tg->file('open', 'x' x 40, 0644);
 
 # Name, expected message, and the body of a server. The wrong line ends in "#!".
 my @mistakes = (
@@ -333,6 +335,166 @@ my @mistakes = (
     [
         'a bad website', qr/invalid "example\.com" in "tool_server_website"/,
         "tool_server_website example.com; #!\ntool a { $handler }"
+    ],
+    # ask
+    [
+        'an ask without a message', qr/ask "a" needs a "message"/,
+        "tool t {\n ask a form { } #!\n $handler }"
+    ],
+    [
+        'an ask of an unknown type', qr/invalid "ask a box"; .*form, url/,
+        "tool t {\n ask a box { #!\n message x; }\n $handler }"
+    ],
+    [
+        'an ask in upper case', qr/invalid "ask Sure form"; .*lower-case/,
+        "tool t {\n ask Sure form { #!\n message x; }\n $handler }"
+    ],
+    [
+        'an ask twice', qr/duplicate "ask a"; give it another name/,
+        "tool t {\n ask a form { message x; }\n"
+            . " ask a form { #!\n message x; }\n $handler }"
+    ],
+    [
+        'an ask in a method', qr/"ask" has no effect in a method/,
+        "method t {\n ask a form { #!\n message x; }\n $handler }"
+    ],
+    [
+        'an unknown directive in an ask',
+        qr/unknown directive "text" in "ask"; write message/,
+        "tool t {\n ask a form {\n text x; #!\n }\n $handler }"
+    ],
+    [
+        'two messages', qr/duplicate "message" in "ask"/, "tool t {\n"
+            . " ask a form { message x;\n message y; #!\n }\n $handler }"
+    ],
+    [
+        'a message of two words', qr/"message" needs one value, in quotes/,
+        "tool t {\n ask a form {\n message x y; #!\n }\n $handler }"
+    ],
+    [
+        'a form with a url', qr/ask "a" has a "url"; write "url" in place/,
+        "tool t {\n ask a form { message x; url https://a/; } #!\n $handler }"
+    ],
+    [
+        'a url without its address', qr/ask "a" needs the "url"/,
+        "tool t {\n ask a url { message x; } #!\n $handler }"
+    ],
+    [
+        'a url with a field', qr/ask "a" is no form, so "field"/,
+        "tool t {\n ask a url { message x; url https://a/;"
+            . " field b string; } #!\n $handler }"
+    ],
+    [
+        'a form with max_tokens', qr/ask "a" is no sampling, so "max_tokens"/,
+        "tool t {\n ask a form { message x; max_tokens 5; } #!\n $handler }"
+    ],
+    [
+        'no number as max_tokens', qr/one "max_tokens" with a number from 1/,
+        "tool t {\n ask a sampling { message x;\n max_tokens 0; #!\n }\n"
+            . " $handler }"
+    ],
+    [
+        'an unknown else', qr/write one "else refuse" or "else run"/,
+        "tool t {\n ask a form { message x;\n else no; #!\n }\n $handler }"
+    ],
+    [
+        'a field without a type', qr/invalid "field"; write its name/,
+        "tool t {\n ask a form { message x;\n field b; #!\n }\n $handler }"
+    ],
+    [
+        'a field of an unknown type', qr/invalid type "text" in "field"/,
+        "tool t {\n ask a form { message x;\n field b text; #!\n }\n"
+            . " $handler }"
+    ],
+    [
+        'a field twice', qr/duplicate "field b"/,
+        "tool t {\n ask a form { message x;\n field b string;\n"
+            . " field b string; #!\n }\n $handler }"
+    ],
+    (
+        map {
+            my ($type, $word) = @$_;
+            [
+                "a field $type $word",
+                qr/invalid "\Q$word\E" in "field" of type "$type"/,
+                "tool t {\n ask a form { message x;\n field b $type $word; #!"
+                    . "\n }\n $handler }"
+            ]
+        } map { [split] } 'boolean min=1', 'integer min=1.5',
+        'integer default=x', 'number max=y', 'boolean default=1',
+        'string min=-1', 'email one_of=a,b', 'string one_of=a,,b',
+        'string maybe', 'date max=5'
+    ),
+    [
+        'a schema of a form that is no object',
+        qr/"schema" of a form must be \{"type":"object"/,
+        "tool t {\n ask a form { message x;\n"
+            . " schema '{\"type\":\"string\"}'; #!\n }\n $handler }"
+    ],
+    [
+        'a nested schema of a form',
+        qr/"schema" of a form may only have properties of the types/,
+        "tool t {\n ask a form { message x;\n schema '{\"type\":\"object\","
+            . "\"properties\":{\"a\":{\"type\":\"object\"}}}'; #!\n }\n"
+            . " $handler }"
+    ],
+    [
+        'a schema and fields', qr/ask "a" has "field" and "schema"/,
+        "tool t {\n ask a form { message x; field b string;"
+            . " schema '{\"type\":\"object\",\"properties\":{}}'; } #!\n"
+            . " $handler }"
+    ],
+    [
+        'an answer to nothing', qr/"\$tool_answer_b" names no "ask"/,
+        "tool t {\n ask a form { message x; }\n return \$tool_answer_b; #!\n }"
+    ],
+    [
+        'an answer without its field',
+        qr/"\$tool_answer_a_c" names no "ask" of this block, or no field/,
+        "tool t {\n ask a form { message x; field b string; }\n"
+            . " return \$tool_answer_a_c; #!\n }"
+    ],
+    [
+        'an action without an ask', qr/"\$tool_action_a" names no "ask"/,
+        "tool t {\n return \$tool_action_a; #!\n }"
+    ],
+    [
+        'an answer in code', qr/puts the caller's "\$tool_answer_a" into code/,
+        "tool t {\n ask a form { message x; }\n"
+            . " exec sh -c 'echo \$tool_answer_a'; #!\n }"
+    ],
+    [
+        'ask_timeout without ask', qr/"ask_timeout" has no effect without/,
+        "tool t {\n ask_timeout 5m;\n $handler } #!"
+    ],
+    [
+        'a long ask_timeout', qr/invalid time "2d" in "ask_timeout"/,
+        "tool t {\n ask a form { message x; }\n ask_timeout 2d; #!\n $handler }"
+    ],
+    [
+        'a resource that asks and is read by itself',
+        qr/"watch every=" cannot read a resource that asks/,
+        "resource n:///a {\n ask a form { message x; }\n watch every=5s;\n"
+            . " exec date; } #!"
+    ],
+    [
+        'a state key without a file',
+        qr/invalid "x" in "tool_state_key"; write file=PATH/,
+        "tool_state_key x; #!\ntool t { $handler }"
+    ],
+    [
+        'a short state key',
+        qr/the key of "file=\S+short" has 5 bytes, and needs at least 32/,
+        "tool_state_key file=$short; #!\ntool t { $handler }"
+    ],
+    [
+        'a state key that others may read',
+        qr/the secret "\S+open" can be read or changed by other users/,
+        "tool_state_key file=$open; #!\ntool t { $handler }"
+    ],
+    [
+        'a missing state key', qr/open\(\) "\S+missing" failed/,
+        "tool_state_key file=$short-missing; #!\ntool t { $handler }"
     ],
     [
         'an MCP method of one\'s own',

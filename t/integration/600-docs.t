@@ -21,6 +21,7 @@ $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
 $tg->file('rules.json', '[]');
 $tg->file('review', "You review code.\n");
 $tg->file('token', "Bearer 0123456789\n", 0600);
+$tg->file($_, "$_\n" . '0' x 64 . "\n", 0600) for qw(state.key state-old.key);
 $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 
 # Certificates for a fleet.

@@ -1,4 +1,5 @@
 /* The life of a call: its checks, its handler, and its one end. */
+#include "nginx/call/ngx_tg_call_ask.h"
 #include "nginx/call/ngx_tg_call_impl.h"
 
 #include "protocol/tg_tool_validate.h"
@@ -259,7 +260,7 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     }
 
     if (ngx_tg_call_validate_args_or_fail(call, request)
-        && ngx_tg_call_take_rate_or_fail(call))
+        && ngx_tg_call_ask(call) && ngx_tg_call_take_rate_or_fail(call))
     {
         ngx_tg_call_set_state(call, NGX_TG_CALL_RUNNING);
         call->priv->handler->start(call, request);
@@ -486,6 +487,16 @@ ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure, const char *text)
     }
 
     outcome = tg_outcome_make_failure(failure, text);
+    ngx_tg_call_end(call, &outcome);
+}
+
+void
+ngx_tg_call_end_with_failure(ngx_tg_call_t *call, tg_failure_t failure,
+                             tg_str_t text)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_make_failure_str(failure, text);
     ngx_tg_call_end(call, &outcome);
 }
 

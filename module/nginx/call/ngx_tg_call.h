@@ -32,6 +32,7 @@ typedef enum {
 } ngx_tg_call_state_t;
 
 typedef struct ngx_tg_call_private_s ngx_tg_call_private_t;
+typedef struct ngx_tg_answer_s ngx_tg_answer_t;
 
 struct ngx_tg_call_s {
     ngx_tg_call_private_t *priv;
@@ -44,6 +45,10 @@ struct ngx_tg_call_s {
     /* Pointers into the catalog, which a deferred call must not keep. */
     ngx_tg_tool_t *tool;             /* NULL once deferred */
     const tg_catalog_entry_t *entry; /* a copy once deferred */
+
+    /* `ask` of the tool and one answer for each; NULL: it has none */
+    const ngx_array_t *asks;
+    const ngx_tg_answer_t *answers;
 
     ngx_tg_trace_context_t trace;
     /* raw current element of the array that is iterated over */
@@ -68,6 +73,10 @@ void ngx_tg_call_end(ngx_tg_call_t *call, const tg_outcome_t *outcome);
 /* Ends a call as failed and frees it; text is the message for the caller. */
 void ngx_tg_call_fail(ngx_tg_call_t *call, tg_failure_t failure,
                       const char *text);
+
+/* Ends a call as failed and frees it; text is valid until the return. */
+void ngx_tg_call_end_with_failure(ngx_tg_call_t *call, tg_failure_t failure,
+                                  tg_str_t text);
 
 /* Ends a call with its handler's output, parsed as `output` says. */
 void ngx_tg_call_end_with_output(ngx_tg_call_t *call, tg_str_t bytes);

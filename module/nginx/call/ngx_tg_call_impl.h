@@ -267,6 +267,10 @@ const char *ngx_tg_call_prepare_schemas(ngx_tg_call_t *call);
 int ngx_tg_call_validate_args(ngx_tg_call_t *call, tg_outcome_t *outcome,
                               tg_buf_t *scratch);
 
+/* Validates a client's answer. TG_OK, TG_INVALID, TG_LIMIT or TG_NOMEM. */
+int ngx_tg_call_validate_answer(ngx_tg_call_t *call, const tg_schema_t *schema,
+                                tg_str_t raw);
+
 /*
  * Validates an outcome with the call's output schema. An invalid outcome
  * becomes a failure whose text is in scratch.

@@ -27,6 +27,7 @@ static const struct {
                                          "tool_concurrency" },
     [NGX_TG_RULE_EXEC] = { "exec", "exec" },
     [NGX_TG_RULE_RUNNER] = { "runner", "runner" },
+    [NGX_TG_RULE_ASK] = { "ask", "ask" },
 };
 
 const char *

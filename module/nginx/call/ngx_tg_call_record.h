@@ -38,6 +38,7 @@ typedef enum {
     NGX_TG_RULE_SERVER_CONCURRENCY,
     NGX_TG_RULE_EXEC,   /* the program could not be started */
     NGX_TG_RULE_RUNNER, /* the runner's own limits */
+    NGX_TG_RULE_ASK,    /* the client was asked, or refused */
     NGX_TG_RULE_COUNT
 } ngx_tg_call_rule_t;
 

@@ -320,6 +320,21 @@ ngx_tg_call_validate_args(ngx_tg_call_t *call, tg_outcome_t *outcome,
     return rc;
 }
 
+int
+ngx_tg_call_validate_answer(ngx_tg_call_t *call, const tg_schema_t *schema,
+                            tg_str_t raw)
+{
+    tg_schema_validator_t *validator;
+    int rc;
+
+    validator = ngx_tg_call_begin_validation(call);
+    rc = validator != NULL ? tg_schema_validate(schema, validator, raw, NULL)
+                           : TG_NOMEM;
+    ngx_tg_call_end_validation(call);
+
+    return rc;
+}
+
 void
 ngx_tg_call_validate_outcome(ngx_tg_call_t *call, tg_outcome_t *outcome,
                              tg_buf_t *scratch)

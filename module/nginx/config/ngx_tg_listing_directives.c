@@ -2,6 +2,7 @@
  * `prompt`, `resource` and `resource_template`, and the directives that
  * describe an entry or the server to clients, but do not answer calls.
  */
+#include "nginx/config/ngx_tg_ask.h"
 #include "nginx/config/ngx_tg_listing.h"
 
 #include "base/tg_utf8.h"
@@ -402,6 +403,15 @@ const ngx_command_t ngx_tg_listing_commands[] = {
 
     { ngx_string("watch"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_watch, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ask"), NGX_STREAM_TOOL_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE2,
+      ngx_tg_conf_read_ask, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ask_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_ask_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_state_key"), NGX_TG_MAIN_OR_SRV_CONF | NGX_CONF_TAKE12,
+      ngx_tg_conf_set_state_key, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("meta"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
       ngx_tg_conf_add_meta, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },

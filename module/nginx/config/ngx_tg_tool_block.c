@@ -2,7 +2,7 @@
  * `tool NAME { }` and the other blocks with a handler: creating tools, reading
  * and checking their blocks, and values inherited from the server.
  */
-#include "nginx/config/ngx_tg_listing.h"
+#include "nginx/config/ngx_tg_ask.h"
 
 #include "base/tg_utf8.h"
 
@@ -440,6 +440,10 @@ ngx_tg_tool_read_block(ngx_conf_t *cf, ngx_tg_tool_t *tool, ngx_str_t *kind,
     }
 
     tool->conf = confs[tool->handler->module->ctx_index];
+
+    if (ngx_tg_tool_check_asks(cf, tool, first) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
 
     if (tool->handler->lint != NULL
         && tool->handler->lint(cf, tool, tool->conf) != NGX_OK)

@@ -4,6 +4,7 @@
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 #include "nginx/shm/ngx_tg_counters.h"
+#include "nginx/shm/ngx_tg_state_key.h"
 #include "nginx/sched/ngx_tg_sched.h"
 
 /* Connections that are kept free for other uses than received sessions. */
@@ -116,6 +117,7 @@ ngx_tg_handoff_publish_listeners(ngx_cycle_t *cycle)
     ngx_tg_handoff_channel_init(cycle, listeners, n);
     ngx_tg_shm_page_init(cycle);
     ngx_tg_counters_init(cycle);
+    ngx_tg_state_key_init(cycle);
 }
 
 static ngx_listening_t *

@@ -6,6 +6,7 @@
  */
 #include "nginx/handoff/ngx_tg_handoff.h"
 #include "nginx/shm/ngx_tg_counters.h"
+#include "nginx/shm/ngx_tg_state_key.h"
 
 /* The outbox has one snapshot; further sessions wait as they are. */
 static struct {
@@ -393,6 +394,7 @@ ngx_tg_handoff_start(ngx_cycle_t *cycle)
     };
 
     ngx_tg_session_set_handoff_ops(&handoff_ops);
+    ngx_tg_state_key_start_worker(cycle);
     ngx_tg_counters_start_worker(cycle, ngx_tg_init_client_connection);
     ngx_tg_broadcast_start_worker(cycle);
 

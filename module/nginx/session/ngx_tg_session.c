@@ -356,6 +356,8 @@ ngx_tg_session_run(ngx_tg_session_t *session)
         return;
     }
 
+    ngx_tg_session_expire_inputs(session);
+
     if (session->priv->shared_client != NULL
         && session->priv->shared_client->is_catching_up)
     {

@@ -38,6 +38,12 @@ ngx_tg_session_set_timer(ngx_tg_session_t *session, ngx_msec_t time)
         session->priv->timer->log = c->log;
     }
 
+    if (session->priv->timer->timer_set
+        && ngx_tg_timer_get_remaining_ms(session->priv->timer) > time)
+    {
+        ngx_del_timer(session->priv->timer);
+    }
+
     if (!session->priv->timer->timer_set) {
         ngx_add_timer(session->priv->timer, time);
     }

@@ -121,6 +121,12 @@ int ngx_tg_parked_on_list(void *host, tg_peer_t *peer, tg_request_t *request);
 void ngx_tg_parked_on_unknown_tool(void *host, tg_peer_t *peer,
                                    tg_request_t *request);
 
+/*
+ * Serves the requests again whose client has not answered in time, or cannot
+ * any more.
+ */
+void ngx_tg_session_expire_inputs(ngx_tg_session_t *session);
+
 /* Serves parked requests again whose time is over, or all of them if is_now. */
 void ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now);
 
@@ -311,5 +317,26 @@ void ngx_tg_buffer_cache_get(tg_buf_t *buf, size_t want);
 
 /* Empties a buffer. Caches its memory if it is large, else frees it. */
 void ngx_tg_buffer_cache_recycle(tg_buf_t *buf);
+
+/* --- variables: ngx_tg_variables.c, ngx_tg_call_variables.c --- */
+
+typedef ngx_stream_variable_value_t ngx_tg_variable_value_t;
+
+/* Returns the call whose values are being evaluated, or NULL. */
+ngx_tg_call_t *ngx_tg_stream_get_current_call(ngx_stream_session_t *s);
+
+/* Sets a variable to bytes, not found if data is NULL. */
+ngx_int_t ngx_tg_variable_set(ngx_tg_variable_value_t *v, const char *data,
+                              size_t len);
+ngx_int_t ngx_tg_variable_set_str(ngx_tg_variable_value_t *v, tg_str_t str);
+
+/* Decodes a JSON string; other values keep their JSON text. */
+ngx_int_t ngx_tg_variable_set_decoded(ngx_stream_session_t *s,
+                                      ngx_tg_variable_value_t *v, tg_str_t raw);
+
+ngx_int_t ngx_tg_trace_variable(ngx_stream_session_t *s,
+                                ngx_tg_variable_value_t *v, uintptr_t data);
+ngx_int_t ngx_tg_ask_variable(ngx_stream_session_t *s,
+                              ngx_tg_variable_value_t *v, uintptr_t data);
 
 #endif

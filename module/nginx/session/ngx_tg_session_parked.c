@@ -1,8 +1,12 @@
 /*
  * Parked requests, which wait for MCP servers that are starting: for the first
- * lists, or for a tool, prompt or resource that no server has listed yet.
+ * lists, or for a tool, prompt or resource that no server has listed yet. And
+ * requests that wait for their client's input.
  */
 #include "nginx/session/ngx_tg_session_impl.h"
+
+/* Longest timer for input, in ms, as the clock may be set meanwhile. */
+#define NGX_TG_INPUT_WAIT_MAX 60000
 
 /* Parks a request if it must wait, else returns NGX_DECLINED. */
 static ngx_int_t
@@ -178,5 +182,38 @@ ngx_tg_session_serve_parked(ngx_tg_session_t *session, ngx_uint_t is_now)
     if (peer->nparked != 0) {
         ngx_tg_session_set_timer(session, session->priv->parked_until
                                               - ngx_current_msec);
+    }
+}
+
+void
+ngx_tg_session_expire_inputs(ngx_tg_session_t *session)
+{
+    uint64_t deadline_ms, now_ms;
+    const ngx_time_t *tp;
+    tg_peer_t *peer;
+
+    peer = &session->base.peer;
+
+    if (peer->nrounds == 0 || session->base.is_broken) {
+        return;
+    }
+
+    tp = ngx_timeofday();
+    now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
+
+    /* A client that has closed its side cannot answer. */
+    if (tg_peer_expire_inputs(peer, session->priv->is_eof ? UINT64_MAX : now_ms)
+        != TG_OK)
+    {
+        session->base.is_broken = 1;
+        return;
+    }
+
+    deadline_ms = tg_peer_get_input_deadline(peer);
+
+    if (deadline_ms != 0) {
+        ngx_tg_session_set_timer(session,
+                                 (ngx_msec_t) ngx_min(deadline_ms - now_ms,
+                                                      NGX_TG_INPUT_WAIT_MAX));
     }
 }

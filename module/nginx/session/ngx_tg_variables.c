@@ -4,16 +4,13 @@
 #include "base/tg_number.h"
 #include "nginx/call/ngx_tg_call_checks.h"
 
-typedef ngx_stream_variable_value_t ngx_tg_variable_value_t;
-
 static ngx_tg_session_t *
 ngx_tg_stream_get_session(ngx_stream_session_t *s)
 {
     return ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
 }
 
-/* Returns the call whose values are being evaluated, or NULL. */
-static ngx_tg_call_t *
+ngx_tg_call_t *
 ngx_tg_stream_get_current_call(ngx_stream_session_t *s)
 {
     ngx_tg_session_t *session;
@@ -23,7 +20,7 @@ ngx_tg_stream_get_current_call(ngx_stream_session_t *s)
     return session != NULL ? session->base.current : NULL;
 }
 
-static ngx_int_t
+ngx_int_t
 ngx_tg_variable_set(ngx_tg_variable_value_t *v, const char *data, size_t len)
 {
     if (data == NULL) {
@@ -40,7 +37,7 @@ ngx_tg_variable_set(ngx_tg_variable_value_t *v, const char *data, size_t len)
     return NGX_OK;
 }
 
-static ngx_int_t
+ngx_int_t
 ngx_tg_variable_set_str(ngx_tg_variable_value_t *v, tg_str_t str)
 {
     return ngx_tg_variable_set(v, str.data, str.len);
@@ -82,8 +79,7 @@ ngx_tg_variable_set_body(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     return ngx_tg_variable_set(v, p, tg_json_unescape(p, body));
 }
 
-/* Decodes a JSON string; other values keep their JSON text. */
-static ngx_int_t
+ngx_int_t
 ngx_tg_variable_set_decoded(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
                             tg_str_t raw)
 {
@@ -370,23 +366,6 @@ ngx_tg_call_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
             : TG_STR_NONE);
 }
 
-/* $tool_traceparent and $tool_tracestate, until the call ends. */
-static ngx_int_t
-ngx_tg_trace_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
-                      uintptr_t data)
-{
-    const ngx_tg_call_t *call;
-
-    call = ngx_tg_stream_get_current_call(s);
-
-    if (call == NULL) {
-        return ngx_tg_variable_set(v, NULL, 0);
-    }
-
-    return ngx_tg_variable_set_str(v, data == 'p' ? call->trace.parent
-                                                  : call->trace.state);
-}
-
 /* Returns the record of the call being logged or the last one, or NULL. */
 static const ngx_tg_call_record_t *
 ngx_tg_stream_get_last_call_record(ngx_stream_session_t *s)
@@ -554,6 +533,8 @@ static ngx_stream_variable_t ngx_tg_variables[] = {
     NGX_TG_VARIABLE("tool_arg_", arg, 0, NGX_STREAM_VAR_PREFIX),
     NGX_TG_VARIABLE("tool_json_", json, 0, NGX_STREAM_VAR_PREFIX),
     NGX_TG_VARIABLE("tool_has_", has, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TG_VARIABLE("tool_answer_", ask, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TG_VARIABLE("tool_action_", ask, 0, NGX_STREAM_VAR_PREFIX),
     NGX_TG_INTERNAL_VARIABLE("tool_element", element, TG_VARIABLE_ARG),
     NGX_TG_INTERNAL_VARIABLE("tool_element_json", element, TG_VARIABLE_JSON),
     NGX_TG_INTERNAL_VARIABLE("tool_dollar", dollar, 0),
