@@ -86,20 +86,6 @@ ngx_tg_catalog_snapshot_create(const ngx_tg_imported_catalog_t *imports,
     return snapshot;
 }
 
-/* Returns the MCP server of a tool, or NULL if the config defines it. */
-static const ngx_tg_mcp_server_t *
-ngx_tg_entry_get_mcp_server(const tg_catalog_entry_t *entry,
-                            const ngx_tg_imported_tool_t *listed)
-{
-    const ngx_tg_tool_t *tool;
-
-    tool = entry->host;
-
-    return tool->handler == listed->tool.handler
-               ? ((ngx_tg_imported_tool_t *) tool->conf)->server
-               : NULL;
-}
-
 /* Checks whether a list is from another server, before a config change. */
 static ngx_uint_t
 ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
@@ -118,16 +104,6 @@ ngx_tg_catalog_builder_is_list_guess(const ngx_tg_catalog_builder_t *to,
     }
 
     return 0;
-}
-
-/* Returns how messages name an entry's kind. */
-static const char *
-ngx_tg_entry_get_noun(const tg_catalog_entry_t *entry)
-{
-    return entry->kind == TG_ENTRY_TOOL       ? "tool"
-           : entry->kind == TG_ENTRY_PROMPT   ? "prompt"
-           : entry->kind == TG_ENTRY_RESOURCE ? "resource"
-                                              : "resource template";
 }
 
 /* Logs an item whose name another entry has, with a remedy. */
@@ -227,6 +203,7 @@ ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
 {
     const tg_catalog_entry_t *first;
     tg_catalog_entry_t entry;
+    ngx_uint_t is_new;
     int rc;
 
     rc = ngx_tg_catalog_builder_add_entry(to, &listed->tool.entry, &first);
@@ -236,8 +213,14 @@ ngx_tg_catalog_builder_add_tool(ngx_tg_catalog_builder_t *to,
             || listed->tool.entry.kind == TG_ENTRY_TEMPLATE)
         && ngx_tg_entry_get_mcp_server(first, listed) != listed->server)
     {
+        is_new = listed->renamed.data == NULL;
+
         if (ngx_tg_imported_item_rename(listed) != NGX_OK) {
             return TG_NOMEM;
+        }
+
+        if (is_new) {
+            ngx_tg_imported_item_log_renamed(&to->clashes, listed, first);
         }
 
         entry = ngx_tg_imported_item_make_renamed_entry(listed);
@@ -403,63 +386,6 @@ ngx_tg_catalog_builder_free(ngx_tg_catalog_builder_t *builder)
     if (builder != NULL) {
         tg_catalog_unref(builder->catalog);
         ngx_free(builder);
-    }
-}
-
-/* Returns the entry that has the name of an omitted item, or NULL. */
-static const tg_catalog_entry_t *
-ngx_tg_imported_tool_find_conflict(const ngx_tg_mcp_server_t *mcp,
-                                   const ngx_tg_imported_tool_t *listed)
-{
-    const tg_catalog_entry_t *first, *renamed;
-    const tg_catalog_t *catalog;
-
-    catalog = mcp->imports->scf->catalog;
-    first = tg_catalog_find(catalog, listed->tool.entry.kind,
-                            listed->tool.entry.name);
-    renamed = listed->renamed.data != NULL
-                  ? tg_catalog_find(catalog, listed->tool.entry.kind,
-                                    listed->renamed)
-                  : NULL;
-
-    return first == NULL || first->host == &listed->tool
-                   || (renamed != NULL && renamed->host == &listed->tool)
-               ? NULL
-               : first;
-}
-
-void
-ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
-                                     tg_buf_t *json)
-{
-    const ngx_tg_imported_tool_t *listed;
-    const ngx_tg_mcp_server_t *other;
-    const tg_catalog_entry_t *first;
-    ngx_uint_t i, n;
-
-    for (i = 0, n = 0; mcp->list != NULL && i < mcp->list->tools.nelts; i++) {
-        listed = ngx_tg_imported_list_get_tool(mcp->list, i);
-        first = ngx_tg_imported_tool_find_conflict(mcp, listed);
-
-        if (first == NULL) {
-            continue;
-        }
-
-        tg_buf_append_cstr(json, n++ == 0 ? ",\"clashes\":[{" : ",{");
-        tg_json_add_compact(json, "tool", listed->name);
-        tg_json_add_string(json, "name", listed->tool.entry.name);
-        other = ngx_tg_entry_get_mcp_server(first, listed);
-
-        if (other != NULL) {
-            tg_json_add_string(json, "mcp_server",
-                               ngx_tg_str_from_ngx(&other->name));
-        }
-
-        tg_buf_append_char(json, '}');
-    }
-
-    if (n != 0) {
-        tg_buf_append_char(json, ']');
     }
 }
 

@@ -23,6 +23,7 @@
  *   ngx_tg_imported_watch.c              subscriptions to resources
  *   ngx_tg_imported_schemas.c            compilation of imported schemas
  *   ngx_tg_imported_catalog.c            catalog of the config and the lists
+ *   ngx_tg_imported_conflict.c           items whose names are taken
  */
 #ifndef _NGX_TG_IMPORTS_H_INCLUDED_
 #define _NGX_TG_IMPORTS_H_INCLUDED_
@@ -428,9 +429,28 @@ ngx_tg_imported_list_t *ngx_tg_catalog_builder_get_list(
 
 void ngx_tg_catalog_builder_free(ngx_tg_catalog_builder_t *builder);
 
-/* Appends a member with the tools omitted for their names, if any. */
+/* --- ngx_tg_imported_conflict.c --- */
+
+/*
+ * Returns the MCP server of an entry, or NULL if the config defines it. listed
+ * is any imported item.
+ */
+const ngx_tg_mcp_server_t *ngx_tg_entry_get_mcp_server(
+    const tg_catalog_entry_t *entry, const ngx_tg_imported_tool_t *listed);
+
+/* Returns how messages name an entry's kind. */
+const char *ngx_tg_entry_get_noun(const tg_catalog_entry_t *entry);
+
+/* Logs that an item has the name of its server before its URI. */
+void ngx_tg_imported_item_log_renamed(const ngx_tg_name_conflict_log_t *clashes,
+                                      const ngx_tg_imported_tool_t *listed,
+                                      const tg_catalog_entry_t *first);
+
+/* Appends a member with the items omitted for their names, if any. */
 void ngx_tg_imported_list_write_conflicts(const ngx_tg_mcp_server_t *mcp,
                                           tg_buf_t *json);
+
+/* --- ngx_tg_imported_catalog.c --- */
 
 /* Builds the catalogs with the stored lists. Logs errors. */
 ngx_int_t ngx_tg_imports_finalize_config(ngx_cycle_t *cycle);
