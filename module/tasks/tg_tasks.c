@@ -1,7 +1,7 @@
 /*
  * The list of task engines, and the methods task_open and task_stop.
  */
-#include "tasks/engine/tg_engine.h"
+#include "tasks/automation/tg_automation.h"
 
 #include "base/tg_json.h"
 #include "protocol/tg_peer.h"
@@ -150,4 +150,23 @@ tg_tasks_count_running(const tg_tasks_t *tasks)
     }
 
     return n;
+}
+
+void
+tg_tasks_write_json(tg_buf_t *json, const tg_tasks_t *tasks)
+{
+    const tg_automation_t *automation;
+    const tg_engine_t *engine;
+
+    LIST_FOREACH(engine, &tasks->engines, link)
+    {
+        automation = engine->automation;
+        tg_json_begin_object(json);
+        tg_json_add_string(json, "store", tg_str_from_cstr(engine->location));
+        tg_json_add_uint(json, "rules",
+                         automation != NULL ? automation->nrules : 0);
+        tg_buf_append_cstr(json, ",\"stats\":[");
+        tg_engine_stats_write_json(json, &engine->stats);
+        tg_buf_append_cstr(json, "]}");
+    }
 }

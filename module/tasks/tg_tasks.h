@@ -63,6 +63,12 @@ int tg_tasks_is_empty(const tg_tasks_t *tasks);
 
 unsigned tg_tasks_count_running(const tg_tasks_t *tasks);
 
+/*
+ * Appends elements {"store":"sqlite:/PATH","rules":N,"stats":[…]}, see
+ * tg_engine_stats.h.
+ */
+void tg_tasks_write_json(tg_buf_t *json, const tg_tasks_t *tasks);
+
 /* The job type `task`; its host is a tg_tasks_t. See tg_task_call_methods.c. */
 extern const tg_job_type_t tg_task_job_type;
 

@@ -242,6 +242,10 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->priv->size = request->size;
     ngx_tg_call_count_begin(call, call->tool);
 
+    if (call->priv->counters != &ngx_tg_counters_dummy) {
+        ngx_tg_session_base_count_call(base);
+    }
+
     if (request->traceparent.data != NULL) {
         ngx_tg_call_read_trace_context(call);
     }

@@ -21,6 +21,24 @@ ngx_tg_call_count_begin(ngx_tg_call_t *call, ngx_tg_tool_t *tool)
 }
 
 void
+ngx_tg_session_base_count_call(ngx_tg_session_base_t *base)
+{
+    tg_str_t name;
+
+    if (base->client_counters == NULL
+        || base->counted_client_changes != base->peer.nclient_changes)
+    {
+        name = base->peer.client;
+        base->counted_client_changes = base->peer.nclient_changes;
+        base->client_counters = ngx_tg_counters_find_named(
+            ngx_tg_server_get_label(base->conf), NGX_TG_COUNTED_CLIENT,
+            name.len != 0 ? name : TG_STR("unknown"));
+    }
+
+    ngx_tg_counters_add(base->client_counters, NGX_TG_COUNTER_COUNT, 1);
+}
+
+void
 ngx_tg_call_count_moved_in(ngx_tg_call_t *call, const tg_catalog_entry_t *entry,
                            const tg_catalog_entry_t *now)
 {

@@ -202,6 +202,9 @@ void ngx_tg_call_set_deferred(ngx_tg_call_t *call, tg_call_t *deferred,
 /* Counts the beginning of a call of a tool. */
 void ngx_tg_call_count_begin(ngx_tg_call_t *call, ngx_tg_tool_t *tool);
 
+/* Counts a call under the name of the session's client. */
+void ngx_tg_session_base_count_call(ngx_tg_session_base_t *base);
+
 /*
  * Counts a call that came from another worker. entry: the tool in the old
  * config; now: in this one, or NULL.

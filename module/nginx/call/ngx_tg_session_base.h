@@ -38,6 +38,10 @@ struct ngx_tg_session_base_s {
     const tg_catalog_t *view_catalog;
     /* hash of the entries that the client may see */
     uint64_t view_hash;
+    /* calls of clients with this name; NULL: of no client yet */
+    ngx_tg_counters_t *client_counters;
+    /* value of peer.nclient_changes for client_counters */
+    unsigned counted_client_changes;
     /* subscriptions to resources, see ngx_tg_subscription.h */
     ngx_tg_subscriber_t *subscribers;
     /* total steps of schema checks for this session */

@@ -4,7 +4,7 @@
  *
  *   ngx_http_toolgate_module.c  directives
  *   ngx_http_tg_status.c        toolgate_status, toolgate_metrics
- *   ngx_http_tg_metrics.c       text of toolgate_metrics
+ *   ngx_http_tg_metrics*.c      text of toolgate_metrics
  *   ngx_http_tg_mcp*.c          mcp_pass, see ngx_http_tg_mcp.h
  */
 #ifndef _NGX_HTTP_TG_H_INCLUDED_

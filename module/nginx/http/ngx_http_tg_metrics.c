@@ -3,38 +3,11 @@
  * answers. Series that are zero are left out where zero says nothing: results
  * that did not occur, and everything but `ok` of a tool that was never called.
  */
-#include "nginx/http/ngx_http_tg.h"
-
-/* The counters of a tool, method or server, and its server. */
-typedef struct {
-    ngx_tg_counters_sum_t sum;
-    ngx_tg_srv_conf_t *scf; /* NULL: the shared entry of all servers */
-} ngx_http_tg_counted_t;
-
-typedef struct {
-    ngx_tg_status_t *status;
-    tg_buf_t *out;
-    ngx_array_t counted; /* ngx_http_tg_counted_t */
-    ngx_tg_srv_conf_t *scf;
-    ngx_uint_t is_failed;
-} ngx_http_tg_metrics_t;
-
-typedef struct ngx_http_tg_family_s ngx_http_tg_family_t;
-
-struct ngx_http_tg_family_s {
-    const char *name;
-    const char *type;
-    const char *help;
-    void (*write)(ngx_http_tg_metrics_t *metrics,
-                  const ngx_http_tg_family_t *family,
-                  const ngx_http_tg_counted_t *counted);
-    ngx_uint_t counter; /* counter that the family is, for write functions */
-};
+#include "nginx/http/ngx_http_tg_metrics.h"
 
 /* --- samples --- */
 
-/* Appends a label; before is "{" for the first label of a sample, else ",". */
-static void
+void
 ngx_http_tg_metrics_add_label(tg_buf_t *out, const char *before,
                               const char *name, tg_str_t text)
 {
@@ -58,12 +31,19 @@ ngx_http_tg_metrics_add_label(tg_buf_t *out, const char *before,
     tg_buf_append_char(out, '"');
 }
 
-static void
+void
 ngx_http_tg_metrics_end_sample(tg_buf_t *out, uint64_t value)
 {
     tg_buf_append_cstr(out, "} ");
     tg_buf_append_uint(out, value);
     tg_buf_append_char(out, '\n');
+}
+
+void
+ngx_http_tg_metrics_add_header(tg_buf_t *out, const char *name,
+                               const char *type, const char *help)
+{
+    tg_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* Begins a sample of a server, or of its tool if the counters have a name. */
@@ -253,246 +233,54 @@ static const ngx_http_tg_family_t ngx_http_tg_tool_families[] = {
     { NULL, NULL, NULL, NULL, 0 },
 };
 
-/* --- lists in JSON: MCP servers and runners --- */
-
-/* A number, the length of a list, or whether a state is good, of an element. */
-typedef struct {
-    const char *name;
-    const char *type;
-    const char *help;
-    const char *member;
-} ngx_http_tg_json_family_t;
-
-static const ngx_http_tg_json_family_t ngx_http_tg_mcp_families[] = {
-    { "toolgate_mcp_server_ready", "gauge",
-      "Whether a process of the MCP server is ready.", "state" },
-    { "toolgate_mcp_server_processes", "gauge", "Processes of the MCP server.",
-      "running" },
-    { "toolgate_mcp_server_restarts_total", "counter",
-      "Number of restarts of the MCP server.", "restarts" },
-    { "toolgate_mcp_server_clashes", "gauge",
-      "Tools of the MCP server that are left out because their names are in "
-      "use.",
-      "clashes" },
-    { "toolgate_mcp_server_unchecked", "gauge",
-      "Tools of the MCP server whose schemas are not checked (at most 100).",
-      "unchecked" },
-    { NULL, NULL, NULL, NULL },
-};
-
-static const ngx_http_tg_json_family_t ngx_http_tg_runner_families[] = {
-    { "toolgate_runner_programs", "gauge", "Jobs that have a slot.",
-      "running" },
-    { "toolgate_runner_queued", "gauge", "Jobs that wait for a slot.",
-      "queued" },
-    { "toolgate_runner_tasks", "gauge", "Tasks that run.", "tasks" },
-    { NULL, NULL, NULL, NULL },
-};
+/* --- clients and logs --- */
 
 static void
-ngx_http_tg_metrics_add_header(tg_buf_t *out, const char *name,
-                               const char *type, const char *help)
+ngx_http_tg_metrics_write_client(void *data, const ngx_tg_counters_sum_t *sum)
 {
-    tg_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
+    tg_buf_t *out = data;
 
-static uint64_t
-ngx_http_tg_metrics_read_value(tg_str_t raw)
-{
-    tg_json_cursor_t json;
-    tg_str_t item;
-    int64_t number;
-    uint64_t n;
-
-    switch (tg_json_type(raw)) {
-    case TG_JSON_ARRAY:
-        n = 0;
-
-        for (tg_json_iter_init(&json, raw); tg_json_iter_next(&json, &item);) {
-            n++;
-        }
-
-        return n;
-    case TG_JSON_STRING:
-        return tg_json_string_eq(raw, TG_STR("ready")) ? 1 : 0;
-    default:
-        return tg_json_parse_int64(raw, &number) == TG_OK && number > 0
-                   ? (uint64_t) number
-                   : 0;
-    }
-}
-
-/* Appends a family's samples of the MCP servers of one server. */
-static void
-ngx_http_tg_metrics_write_mcp_servers(ngx_http_tg_metrics_t *metrics,
-                                      const ngx_http_tg_json_family_t *family,
-                                      tg_str_t server, tg_str_t status)
-{
-    static const char *const keys[] = { "name", NULL };
-    tg_json_cursor_t json;
-    tg_str_t list, item, name, raw;
-    tg_buf_t text;
-
-    if (!tg_json_has_member(status, TG_STR("mcp_servers"), TG_JSON_ARRAY,
-                            &list)) {
-        return;
-    }
-
-    tg_buf_init(&text, tg_alloc_libc());
-
-    for (tg_json_iter_init(&json, list); tg_json_iter_next(&json, &item);) {
-        if (tg_json_get_members(item, keys, &name) != TG_OK
-            || tg_json_type(name) != TG_JSON_STRING
-            || tg_json_get_member(item, tg_str_from_cstr(family->member), &raw)
-                   != TG_OK)
-        {
-            raw = TG_STR_NONE;
-        }
-
-        tg_buf_truncate(&text, 0);
-        tg_json_append_unescaped(&text, tg_json_string_body(name));
-        tg_buf_append_cstr(metrics->out, family->name);
-        ngx_http_tg_metrics_add_label(metrics->out, "{", "server", server);
-        ngx_http_tg_metrics_add_label(metrics->out, ",", "mcp_server",
-                                      tg_buf_view(&text));
-        ngx_http_tg_metrics_end_sample(metrics->out,
-                                       ngx_http_tg_metrics_read_value(raw));
-    }
-
-    metrics->is_failed |= tg_buf_has_failed(&text);
-    tg_buf_deinit(&text);
-}
-
-/* Appends an object with the members that handlers have about a server. */
-static void
-ngx_http_tg_metrics_read_handlers(const ngx_tg_srv_conf_t *scf, tg_buf_t *json)
-{
-    const ngx_tg_handler_t *const *handler;
-    ngx_tg_main_conf_t *mcf;
-
-    mcf = ngx_tg_cycle_get_main_conf(ngx_cycle);
-    tg_buf_truncate(json, 0);
-    tg_buf_append_cstr(json, "{\"\":0");
-
-    for (handler = mcf->handlers; *handler != NULL; handler++) {
-        if ((*handler)->write_status != NULL) {
-            (*handler)->write_status(scf, json);
-        }
-    }
-
-    tg_buf_append_char(json, '}');
+    tg_buf_append_cstr(out, "toolgate_client_calls_total");
+    ngx_http_tg_metrics_add_label(out, "{", "server", sum->server);
+    ngx_http_tg_metrics_add_label(out, ",", "client", sum->name);
+    ngx_http_tg_metrics_end_sample(out, sum->n[NGX_TG_COUNTER_COUNT]);
 }
 
 static void
-ngx_http_tg_metrics_write_imports(ngx_http_tg_metrics_t *metrics)
+ngx_http_tg_metrics_write_log(void *data, const ngx_tg_counters_sum_t *sum)
 {
-    const ngx_http_tg_json_family_t *family;
+    tg_buf_t *out = data;
+
+    tg_buf_append_cstr(out, "toolgate_log_lost_total");
+    ngx_http_tg_metrics_add_label(out, "{", "log", sum->name);
+    ngx_http_tg_metrics_end_sample(out, sum->n[NGX_TG_COUNTER_COUNT]);
+}
+
+static void
+ngx_http_tg_metrics_write_named(ngx_http_tg_metrics_t *metrics)
+{
     ngx_tg_srv_conf_t **scf;
-    tg_buf_t json;
     ngx_uint_t i;
 
     scf = metrics->status->servers.elts;
-    tg_buf_init(&json, tg_alloc_libc());
+    ngx_http_tg_metrics_add_header(metrics->out, "toolgate_client_calls_total",
+                                   "counter",
+                                   "Calls that have started, by the name of "
+                                   "the client.");
 
-    for (family = ngx_http_tg_mcp_families; family->name != NULL; family++) {
-        ngx_http_tg_metrics_add_header(metrics->out, family->name, family->type,
-                                       family->help);
-
-        for (i = 0; i < metrics->status->servers.nelts; i++) {
-            ngx_http_tg_metrics_read_handlers(scf[i], &json);
-            ngx_http_tg_metrics_write_mcp_servers(
-                metrics, family, ngx_tg_server_get_label(scf[i]),
-                tg_buf_view(&json));
-        }
+    for (i = 0; i < metrics->status->servers.nelts; i++) {
+        ngx_tg_counters_visit_named(ngx_tg_server_get_label(scf[i]),
+                                    NGX_TG_COUNTED_CLIENT,
+                                    ngx_http_tg_metrics_write_client,
+                                    metrics->out);
     }
 
-    metrics->is_failed |= tg_buf_has_failed(&json);
-    tg_buf_deinit(&json);
-}
-
-/* --- runners --- */
-
-static void
-ngx_http_tg_metrics_begin_runner(tg_buf_t *out, const char *name,
-                                 const ngx_tg_status_runner_t *runner)
-{
-    tg_buf_append_cstr(out, name);
-    ngx_http_tg_metrics_add_label(
-        out, "{", "state_dir",
-        ngx_tg_str_from_ngx(ngx_tg_runner_get_state_dir(runner->runner)));
-}
-
-static void
-ngx_http_tg_metrics_write_jobs(ngx_http_tg_metrics_t *metrics,
-                               const ngx_tg_status_runner_t *runner)
-{
-    tg_json_cursor_t json;
-    tg_str_t kinds, key, raw;
-
-    if (!tg_json_has_member(runner->raw, TG_STR("kinds"), TG_JSON_OBJECT,
-                            &kinds)) {
-        return;
-    }
-
-    tg_json_iter_init_members(&json, kinds);
-
-    while (tg_json_iter_next_member(&json, &key, &raw)) {
-        ngx_http_tg_metrics_begin_runner(metrics->out, "toolgate_runner_jobs",
-                                         runner);
-        ngx_http_tg_metrics_add_label(metrics->out, ",", "kind", key);
-        ngx_http_tg_metrics_end_sample(metrics->out,
-                                       ngx_http_tg_metrics_read_value(raw));
-    }
-}
-
-static void
-ngx_http_tg_metrics_write_runners(ngx_http_tg_metrics_t *metrics)
-{
-    const ngx_http_tg_json_family_t *family;
-    const ngx_tg_status_runner_t *runner;
-    tg_str_t raw;
-    ngx_uint_t i, n;
-
-    runner = metrics->status->runners.elts;
-    n = metrics->status->runners.nelts;
-    ngx_http_tg_metrics_add_header(metrics->out, "toolgate_runner_up", "gauge",
-                                   "Whether the runner answers.");
-
-    for (i = 0; i < n; i++) {
-        ngx_http_tg_metrics_begin_runner(metrics->out, "toolgate_runner_up",
-                                         &runner[i]);
-        ngx_http_tg_metrics_end_sample(metrics->out,
-                                       runner[i].raw.data != NULL);
-    }
-
-    for (family = ngx_http_tg_runner_families; family->name != NULL; family++) {
-        ngx_http_tg_metrics_add_header(metrics->out, family->name, family->type,
-                                       family->help);
-
-        for (i = 0; i < n; i++) {
-            if (runner[i].raw.data == NULL
-                || tg_json_get_member(runner[i].raw,
-                                      tg_str_from_cstr(family->member), &raw)
-                       != TG_OK)
-            {
-                continue;
-            }
-
-            ngx_http_tg_metrics_begin_runner(metrics->out, family->name,
-                                             &runner[i]);
-            ngx_http_tg_metrics_end_sample(metrics->out,
-                                           ngx_http_tg_metrics_read_value(raw));
-        }
-    }
-
-    ngx_http_tg_metrics_add_header(metrics->out, "toolgate_runner_jobs",
-                                   "gauge", "Jobs of the runner, by kind.");
-
-    for (i = 0; i < n; i++) {
-        if (runner[i].raw.data != NULL) {
-            ngx_http_tg_metrics_write_jobs(metrics, &runner[i]);
-        }
-    }
+    ngx_http_tg_metrics_add_header(metrics->out, "toolgate_log_lost_total",
+                                   "counter",
+                                   "Lines and records of calls that could not "
+                                   "be written.");
+    ngx_tg_counters_visit_named(TG_STR(""), NGX_TG_COUNTED_LOG,
+                                ngx_http_tg_metrics_write_log, metrics->out);
 }
 
 /* --- all metrics --- */
@@ -590,6 +378,7 @@ ngx_http_tg_write_metrics(ngx_tg_status_t *status, tg_buf_t *out)
     ngx_http_tg_metrics_write_families(&metrics, ngx_http_tg_server_families,
                                        1);
     ngx_http_tg_metrics_write_families(&metrics, ngx_http_tg_tool_families, 0);
+    ngx_http_tg_metrics_write_named(&metrics);
     ngx_http_tg_metrics_write_imports(&metrics);
     ngx_http_tg_metrics_write_runners(&metrics);
     out->failed |= metrics.is_failed;

@@ -21,6 +21,15 @@ ngx_tg_drop_counter_add(ngx_tg_drop_counter_t *loss, ngx_uint_t n,
 {
     loss->lost += n;
 
+    if (n != 0) {
+        if (loss->counters == NULL) {
+            loss->counters = ngx_tg_counters_find_named(
+                TG_STR(""), NGX_TG_COUNTED_LOG, tg_str_from_cstr(loss->name));
+        }
+
+        ngx_tg_counters_add(loss->counters, NGX_TG_COUNTER_COUNT, n);
+    }
+
     if (loss->lost == loss->reported
         || !ngx_tg_drop_counter_is_report_due(loss)) {
         return;

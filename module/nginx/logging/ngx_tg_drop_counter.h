@@ -8,6 +8,8 @@
 #include <ngx_config.h>
 #include <ngx_core.h>
 
+#include "nginx/shm/ngx_tg_counters.h"
+
 typedef struct {
     const char *directive;
     const char *unit;    /* unit of the log, such as "line" */
@@ -15,6 +17,8 @@ typedef struct {
     ngx_uint_t lost;     /* units lost since the log could last be written */
     ngx_uint_t reported; /* number of these that the error log has reported */
     time_t reported_at;  /* time of the last report; 0: none */
+    /* units lost, for all workers; NULL: none was lost in this one */
+    ngx_tg_counters_t *counters;
 } ngx_tg_drop_counter_t;
 
 /* Adds n lost units, or 0, and reports them if that is due. */

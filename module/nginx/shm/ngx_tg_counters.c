@@ -263,8 +263,7 @@ ngx_tg_counted_entry_get_server(const ngx_tg_counted_entry_t *counted)
 
 /* Finds or adds an entry under the lock. Returns its index, or 0 if full. */
 static ngx_uint_t
-ngx_tg_counted_entry_find(tg_str_t server, tg_catalog_entry_type_t kind,
-                          tg_str_t name)
+ngx_tg_counted_entry_find(tg_str_t server, ngx_uint_t kind, tg_str_t name)
 {
     ngx_tg_counted_entry_t *counted;
     ngx_uint_t i;
@@ -317,6 +316,55 @@ ngx_tg_counters_find(ngx_tg_srv_conf_t *scf, const tg_catalog_entry_t *entry)
                                    : &ngx_tg_worker_counters_get()->counters[i];
 }
 
+/* Returns the name under which a client is counted. */
+static tg_str_t
+ngx_tg_counted_client_name(tg_str_t server, tg_str_t name)
+{
+    const ngx_tg_counted_entry_t *counted;
+    ngx_uint_t i, n;
+
+    for (i = 1, n = 0; i < ngx_tg_counters_shm->nentries; i++) {
+        counted = &ngx_tg_counters_shm->entries[i];
+
+        if (counted->kind != NGX_TG_COUNTED_CLIENT
+            || !tg_str_eq(ngx_tg_counted_entry_get_server(counted), server))
+        {
+            continue;
+        }
+
+        if (tg_str_eq(ngx_tg_counted_entry_get_name(counted), name)) {
+            return name;
+        }
+
+        n++;
+    }
+
+    return n < NGX_TG_COUNTED_CLIENTS_MAX ? name : TG_STR("other");
+}
+
+ngx_tg_counters_t *
+ngx_tg_counters_find_named(tg_str_t server, ngx_tg_counted_type_t type,
+                           tg_str_t name)
+{
+    ngx_uint_t i;
+
+    if (ngx_tg_counters_shm == NULL) {
+        return &ngx_tg_counters_dummy;
+    }
+
+    ngx_tg_shm_mutex_lock(&ngx_tg_counters_shm->lock);
+
+    if (type == NGX_TG_COUNTED_CLIENT) {
+        name = ngx_tg_counted_client_name(server, name);
+    }
+
+    i = ngx_tg_counted_entry_find(server, type, name);
+    ngx_tg_shm_mutex_unlock(&ngx_tg_counters_shm->lock);
+
+    return i == 0 ? &ngx_tg_counters_dummy
+                  : &ngx_tg_worker_counters_get()->counters[i];
+}
+
 /* --- sums --- */
 
 /*
@@ -356,9 +404,10 @@ ngx_tg_counters_sum_add(ngx_tg_counters_sum_t *sum,
     }
 }
 
-void
-ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
-                      void *data)
+/* Visits the entries with a kind from first to last. */
+static void
+ngx_tg_counters_visit_kinds(tg_str_t server, ngx_uint_t first, ngx_uint_t last,
+                            ngx_tg_counters_visit_pt visit, void *data)
 {
     ngx_tg_counters_shm_t *counters_shm;
     uint8_t alive[NGX_TG_COUNTED_WORKERS_MAX];
@@ -386,7 +435,8 @@ ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
         sum.name = ngx_tg_counted_entry_get_name(&counters_shm->entries[i]);
         sum.kind = (tg_catalog_entry_type_t) counters_shm->entries[i].kind;
 
-        if (!tg_str_eq(sum.server, server)) {
+        if (sum.kind < first || sum.kind > last
+            || !tg_str_eq(sum.server, server)) {
             continue;
         }
 
@@ -398,6 +448,21 @@ ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
 
         visit(data, &sum);
     }
+}
+
+void
+ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
+                      void *data)
+{
+    ngx_tg_counters_visit_kinds(server, 0, NGX_TG_COUNTED_CLIENT - 1, visit,
+                                data);
+}
+
+void
+ngx_tg_counters_visit_named(tg_str_t server, ngx_tg_counted_type_t type,
+                            ngx_tg_counters_visit_pt visit, void *data)
+{
+    ngx_tg_counters_visit_kinds(server, type, type, visit, data);
 }
 
 ngx_uint_t

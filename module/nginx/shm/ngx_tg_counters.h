@@ -14,6 +14,8 @@
 
 /* Maximum number of servers, tools and methods; others share one entry. */
 #define NGX_TG_COUNTED_ENTRIES_MAX 1024
+/* Maximum number of names of clients per server; others are counted as one. */
+#define NGX_TG_COUNTED_CLIENTS_MAX 32
 /* Maximum number of workers, including old ones; others count nothing. */
 #define NGX_TG_COUNTED_WORKERS_MAX 512
 /* Maximum number of running calls per worker that have a number. */
@@ -45,6 +47,9 @@ enum {
     NGX_TG_COUNTER_KILLED, /* ended by the death of their worker */
     NGX_TG_COUNTERS_N = 32,
 
+    /* calls of a client, lost lines of a log */
+    NGX_TG_COUNTER_COUNT = 0,
+
     /* counters of a server */
     NGX_TG_COUNTER_ACCEPTED = 0,
     NGX_TG_COUNTER_UNKNOWN_CALLS,   /* calls of unknown tools or methods */
@@ -55,6 +60,12 @@ enum {
 struct ngx_tg_counters_s {
     uint64_t n[NGX_TG_COUNTERS_N];
 };
+
+/* What is counted under a name that no catalog has. */
+typedef enum {
+    NGX_TG_COUNTED_CLIENT = 64, /* calls of the clients with this name */
+    NGX_TG_COUNTED_LOG          /* lost lines of the log with this path */
+} ngx_tg_counted_type_t;
 
 /* Adds n without a locked instruction, because only one process writes. */
 static ngx_inline void
@@ -80,6 +91,15 @@ tg_str_t ngx_tg_server_get_label(ngx_tg_srv_conf_t *scf);
 ngx_tg_counters_t *ngx_tg_counters_find(ngx_tg_srv_conf_t *scf,
                                         const tg_catalog_entry_t *entry);
 
+/*
+ * Returns this worker's counters of a name, with NGX_TG_COUNTER_COUNT as the
+ * only one. Beyond NGX_TG_COUNTED_CLIENTS_MAX the name of a client is `other`.
+ * ngx_tg_counters_dummy: nothing can be counted.
+ */
+ngx_tg_counters_t *ngx_tg_counters_find_named(tg_str_t server,
+                                              ngx_tg_counted_type_t type,
+                                              tg_str_t name);
+
 /* Counters that are never read. */
 extern ngx_tg_counters_t ngx_tg_counters_dummy;
 
@@ -94,9 +114,15 @@ typedef struct {
 
 typedef void (*ngx_tg_counters_visit_pt)(void *data,
                                          const ngx_tg_counters_sum_t *sum);
-/* Calls visit for each entry of a server, given by its label. */
+/*
+ * Calls visit for each tool, method, prompt and resource of a server, given by
+ * its label, and for the server itself.
+ */
 void ngx_tg_counters_visit(tg_str_t server, ngx_tg_counters_visit_pt visit,
                            void *data);
+/* Calls visit for each name of this type. */
+void ngx_tg_counters_visit_named(tg_str_t server, ngx_tg_counted_type_t type,
+                                 ngx_tg_counters_visit_pt visit, void *data);
 
 ngx_uint_t ngx_tg_counters_count_workers(void);
 

@@ -11,10 +11,10 @@
 #include <pthread.h>
 
 /* "TGnumb" and the version of this layout. */
-#define NGX_TG_COUNTERS_SHM_MAGIC UINT64_C(0x54476e756d620003)
+#define NGX_TG_COUNTERS_SHM_MAGIC UINT64_C(0x54476e756d620004)
 
 typedef struct {
-    uint8_t kind; /* tg_catalog_entry_type_t */
+    uint8_t kind; /* tg_catalog_entry_type_t, or ngx_tg_counted_type_t */
     uint8_t server_len;
     uint8_t name_len;
     char server[NGX_TG_SERVER_LABEL_MAX];

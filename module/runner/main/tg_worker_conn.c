@@ -56,6 +56,7 @@ tg_worker_handle_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         { ",\"servers\":", workers->servers.n },
         { ",\"instances\":", workers->servers.nrunning },
         { ",\"tasks\":", tg_tasks_count_running(&workers->tasks) },
+        { ",\"spilled\":", workers->output_store.nwritten },
     };
     tg_buf_t json;
     size_t i;
@@ -68,7 +69,9 @@ tg_worker_handle_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     }
 
     tg_jobs_write_json(&json, jobs);
-    tg_buf_append_char(&json, '}');
+    tg_buf_append_cstr(&json, ",\"stores\":[");
+    tg_tasks_write_json(&json, &workers->tasks);
+    tg_buf_append_cstr(&json, "]}");
     tg_peer_respond_json(peer, request, &json);
     tg_buf_deinit(&json);
 }

@@ -447,6 +447,7 @@ tg_stored_output_write(tg_stored_output_t *stored_output, const char *data,
 
         data += n;
         stored_output->size += (size_t) n;
+        stored_output->output_store->nwritten += (uint64_t) n;
     }
 
     return 0;

@@ -35,7 +35,8 @@ typedef struct tg_output_store_s {
     /* Descriptor of the directory; -1: not open yet. */
     int dir;
 
-    uint64_t writing; /* reserved bytes of unfinished files */
+    uint64_t writing;  /* reserved bytes of unfinished files */
+    uint64_t nwritten; /* number of bytes written since the runner's start */
     uv_timer_t timer; /* expiry of the next file */
 
     /* Started by the first reader of an output, or NULL. */

@@ -62,6 +62,9 @@ tg_firing_notify_fired(const tg_firing_t *firing)
     tg_buf_init(&params, tg_alloc_libc());
     tg_firing_begin_json(&params, firing);
     tg_firing_append_status(&params, firing);
+    tg_engine_stats_add(&firing->automation->engine->stats, "rule",
+                        tg_buf_view(&firing->rule),
+                        tg_firing_get_state_name(firing->state));
     tg_engine_notify(firing->automation->engine, tg_buf_view(&firing->owner),
                      "automation.fired", &params);
 }

@@ -26,6 +26,7 @@ tg_engine_on_closed(uv_handle_t *handle)
     tg_task_config_free(&engine->config);
     tg_task_outputs_deinit(&engine->priv->outputs);
     tg_buf_deinit(&engine->priv->why);
+    tg_engine_stats_free(&engine->stats);
     free(engine->location);
     free(engine);
 

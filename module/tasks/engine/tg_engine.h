@@ -11,6 +11,7 @@
  *   tg_engine_notify.c     notifications to clients
  *   tg_engine_orphans.c    agents, and tasks whose agent was removed
  *   tg_engine_retention.c  removal of old tasks
+ *   tg_engine_stats.h      numbers of tasks, firings and webhooks
  *   tg_task_config.c       config of an engine, as a worker sends it
  *   tg_task_run.c          running tasks
  *   tg_task_output.c       output of tasks, in files
@@ -35,6 +36,7 @@
 #define TG_ENGINE_H
 
 #include "spec/tg_task_spec.h"
+#include "tasks/engine/tg_engine_stats.h"
 #include "tasks/store/tg_store.h"
 #include "tasks/tg_tasks.h"
 
@@ -80,6 +82,7 @@ struct tg_engine_s {
     char *location; /* location for tg_store_new(), owned */
     unsigned nrunning;
     struct tg_automation_s *automation; /* NULL: the config has no rules */
+    tg_engine_stats_t stats;
     unsigned nwork_pending; /* number of pending queries and output requests */
     unsigned can_claim:1;   /* the store may have a task that can start */
     unsigned is_shutting_down:1; /* the runner exits */

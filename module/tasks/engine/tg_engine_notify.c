@@ -82,6 +82,39 @@ tg_engine_notify_subscriber(tg_engine_t *engine, tg_str_t owner,
     tg_buf_deinit(&json);
 }
 
+/* Counts what clients are notified of: states of tasks, firings of rules. */
+static void
+tg_engine_count_notification(tg_engine_t *engine, tg_str_t method,
+                             tg_str_t params)
+{
+    static const struct {
+        const char *method;
+        const char *state;
+    } changes[] = {
+        { "task.queued", "queued" },       { "task.started", "started" },
+        { "task.completed", "completed" }, { "task.failed", "failed" },
+        { "task.cancelled", "cancelled" },
+    };
+    const tg_agent_t *agent;
+    tg_str_t raw;
+    unsigned i;
+
+    if (tg_json_get_member(params, TG_STR("agent"), &raw) != TG_OK) {
+        return;
+    }
+
+    agent = tg_task_config_find_agent(&engine->config,
+                                      tg_json_string_body(raw));
+
+    for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        if (tg_str_eq(method, tg_str_from_cstr(changes[i].method))) {
+            tg_engine_stats_add(&engine->stats, "task",
+                                agent != NULL ? agent->name : TG_STR("other"),
+                                changes[i].state);
+        }
+    }
+}
+
 void
 tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
                  tg_buf_t *params)
@@ -93,6 +126,8 @@ tg_engine_notify(tg_engine_t *engine, tg_str_t owner, const char *method,
     notified = tg_buf_view(params);
 
     if (!tg_buf_has_failed(params)) {
+        tg_engine_count_notification(engine, tg_str_from_cstr(method),
+                                     notified);
         tg_automation_on_notification(engine, method, notified);
         tg_engine_notify_subscriber(engine, owner, tg_str_from_cstr(method),
                                     notified);

@@ -177,6 +177,7 @@ static void
 tg_webhook_on_done(void *ctx, const tg_http_exchange_end_t *end)
 {
     tg_firing_t *firing;
+    int is_ok;
 
     firing = ctx;
     firing->http = NULL;
@@ -186,7 +187,11 @@ tg_webhook_on_done(void *ctx, const tg_http_exchange_end_t *end)
         firing->status = 0;
     }
 
-    if (firing->status >= 200 && firing->status < 300) {
+    is_ok = firing->status >= 200 && firing->status < 300;
+    tg_engine_stats_add(&firing->automation->engine->stats, "webhook",
+                        tg_buf_view(&firing->rule), is_ok ? "ok" : "failed");
+
+    if (is_ok) {
         tg_firing_end(firing, TG_FIRING_WEBHOOK_SENT, NULL);
     } else {
         tg_webhook_on_failed(firing, end->why != NULL ? end->why : "");
