@@ -155,6 +155,7 @@ ngx_http_tg_pass_init(ngx_http_tg_pass_t *pass, ngx_cycle_t *cycle)
     pass->legacy_info = pass->modern_info;
     pass->legacy_info.has_list_changed = 0;
     pass->legacy_info.has_subscribe = 0;
+    pass->legacy_info.has_logging = 0;
 
     return NGX_OK;
 }
