@@ -94,7 +94,8 @@ int host_move(host_t *host);
 
 /* True if no call and no output is pending. */
 #define HOST_IS_IDLE(host)                                                     \
-    ((host)->peer.ncalls == 0 && (host)->peer.out.len == 0)
+    ((host)->peer.ncalls + (host)->peer.nrounds == 0                           \
+     && (host)->peer.out.len == 0)
 
 /* Appends a frame with its length prefix. */
 void host_put_ipc(tg_buf_t *buf, tg_str_t payload);

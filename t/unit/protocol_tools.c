@@ -1,5 +1,8 @@
 #include "protocol_tools.h"
 
+#include "protocol_memory.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 const host_tool_t host_tools[HOST_TOOLS] = {
@@ -230,6 +233,43 @@ host_serve_skill(tg_peer_t *peer, const tg_request_t *request)
     tg_buf_deinit(&json);
 }
 
+/*
+ * Asks for "inputs" of the arguments, and answers with what the client said, or
+ * the code of tg_peer_ask(). Returns 0 if there are none.
+ */
+static int
+host_ask(tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_str_t inputs;
+    char text[32];
+    int rc;
+
+    if (!tg_json_has_member(request->arguments, TG_STR("inputs"),
+                            TG_JSON_OBJECT, &inputs))
+    {
+        return 0;
+    }
+
+    if (request->request_state.data != NULL && !request->reply.is_modern) {
+        HELP_HOLDS(tg_str_eq(request->request_state, TG_STR("\"state\"")));
+        HELP_HOLDS(tg_json_validate(request->input_responses, NULL) == TG_OK);
+        outcome = tg_outcome_make_text(request->input_responses);
+        tg_peer_respond(peer, &request->reply, &outcome);
+        return 1;
+    }
+
+    rc = tg_peer_ask(peer, request, inputs, TG_STR("\"state\""), 1000);
+
+    if (rc != TG_OK) {
+        (void) snprintf(text, sizeof(text), "not asked: %d", rc);
+        outcome = tg_outcome_make_text(tg_str_from_cstr(text));
+        tg_peer_respond(peer, &request->reply, &outcome);
+    }
+
+    return 1;
+}
+
 int
 host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
 {
@@ -237,6 +277,10 @@ host_complete(tg_peer_t *peer, tg_request_t *request, size_t big)
     tg_outcome_t outcome;
 
     tool = request->entry->host;
+
+    if (host_ask(peer, request)) {
+        return 1;
+    }
 
     if (request->skill_method != TG_SKILL_NONE) {
         host_serve_skill(peer, request);
