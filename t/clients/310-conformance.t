@@ -6,14 +6,12 @@
 use Toolgate::Test qw(Conformance);
 
 # Scenarios of the suite that need what Toolgate does not offer on stdio.
-my $not_offered = qr/^(?:tasks-|input-required-result-|http-|dns-rebinding)
-    |^(?:logging-set-level|tools-call-(?:with-logging|sampling|elicitation)
-        |elicitation-.*|server-(?:session-lifecycle|sse-polling))$/x;
+my $not_offered = qr/^(?:tasks-|http-|dns-rebinding)
+    |^(?:logging-set-level|tools-call-with-logging
+    |server-(?:session-lifecycle|sse-polling))$/x;
 
-# Checks of requests that need a capability of the client, which no tool of a
-# config can demand.
-my $not_offered_check =
-    qr/rejects-undeclared-capability|missing-capability-http/;
+# Checks of statuses of HTTP, which the test's own front sends.
+my $not_offered_check = qr/missing-capability-http/;
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $body = conformance_conf($tg);

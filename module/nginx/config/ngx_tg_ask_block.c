@@ -384,6 +384,8 @@ ngx_tg_conf_read_ask(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     *cf = pcf;
 
     if (rv != NGX_CONF_OK) {
+        /* A hint would be about a directive of that name in another block. */
+        cf->args->nelts = 0;
         return rv;
     }
 
