@@ -29,6 +29,11 @@ export async function drive(client, call) {
     switch (c.do) {
       case 'list':
         return say('tools', await client.listTools());
+      case 'resources':
+        return say('resources', await client.listResources());
+      case 'read':
+        return say('result',
+          { id: c.id, result: await client.readResource({ uri: c.uri }) });
       case 'call': {
         const abort = new AbortController();
         running.set(c.id, abort);
