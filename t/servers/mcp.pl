@@ -19,6 +19,7 @@
 # instead of the usual ones), waits (by method: it answers when that file
 # exists), and capabilities, which it declares besides.
 #
+# raw=FILE: what it writes instead of empty contents, byte for byte.
 # logs: it declares logging, and has the tools log and levels.
 
 use strict;
@@ -54,7 +55,9 @@ while (@ARGV) {
 
 sub put {
     my ($message) = @_;
-    print {$out} $json->encode({ jsonrpc => '2.0', %$message }) . "\n";
+    my $line = $json->encode({ jsonrpc => '2.0', %$message });
+    $line =~ s/"contents":\[\]/'"contents":' . slurp($is{raw})/e if $is{raw};
+    print {$out} "$line\n";
     $out->flush;
 }
 

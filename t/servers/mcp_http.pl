@@ -20,6 +20,7 @@
 #              refused, the second not before a POST to /control/release
 #   mute       does not answer notifications/cancelled
 #   secret=X   wants "Authorization: Bearer X", else 401
+#   raw=FILE   writes this instead of empty contents, byte for byte
 #   broken=X   answers calls otherwise: html, cut, empty, huge, redirect
 #
 # A POST to /control/forget ends all sessions, and no DELETE was said;
@@ -58,6 +59,11 @@ while (@ARGV) {
         my ($name, $value) = split /=/, $arg, 2;
         $is{$name} = $value // 1;
     }
+}
+if ($is{raw}) {
+    open my $fh, '<', $is{raw} or die "$is{raw}: $!";
+    local $/;
+    $is{raw} = <$fh>;
 }
 my $has_ids = $is{resume} || $is{poll};
 
@@ -235,6 +241,7 @@ sub answer {
     my @more = $post->{is_hello} && $post->{session}{id}
         ? "Mcp-Session-Id: $post->{session}{id}" : ();
     my $text = Toolgate::Json::encode($message);
+    $text =~ s/"contents":\[\]/"contents":$is{raw}/ if $is{raw};
     if ($is{json} && !$stream->{is_begun}) {
         # Some print it for people.
         $text = JSON::PP->new->utf8->canonical->pretty->encode($message);
