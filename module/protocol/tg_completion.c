@@ -174,3 +174,57 @@ tg_completion_write_values(tg_buf_t *out, const tg_outcome_t *outcome,
     tg_buf_deinit(&text);
     tg_buf_deinit(&part);
 }
+
+/* Checks whether an array has more than TG_COMPLETION_VALUES_MAX elements. */
+static int
+tg_completion_is_too_long(tg_str_t values)
+{
+    tg_json_cursor_t json;
+    unsigned n;
+
+    n = 0;
+    tg_json_iter_init(&json, values);
+
+    while (n <= TG_COMPLETION_VALUES_MAX && tg_json_iter_next(&json, NULL)) {
+        n++;
+    }
+
+    return n > TG_COMPLETION_VALUES_MAX;
+}
+
+int
+tg_completion_shorten_result(tg_buf_t *out, tg_str_t result)
+{
+    static const char *const outer[] = { "completion", NULL };
+    static const char *const inner[] = { "values", "hasMore", NULL };
+    tg_str_t completion, values, value;
+    tg_json_cursor_t json;
+    unsigned n;
+
+    if (!tg_json_has_member(result, TG_STR("completion"), TG_JSON_OBJECT,
+                            &completion)
+        || !tg_json_has_member(completion, TG_STR("values"), TG_JSON_ARRAY,
+                               &values)
+        || !tg_completion_is_too_long(values))
+    {
+        return 0;
+    }
+
+    tg_buf_append_cstr(out, "{\"completion\":{\"values\":[");
+    tg_json_iter_init(&json, values);
+
+    for (n = 0;
+         n < TG_COMPLETION_VALUES_MAX && tg_json_iter_next(&json, &value); n++)
+    {
+        tg_json_begin_element(out);
+        tg_json_write_compact(out, value);
+    }
+
+    tg_buf_append_cstr(out, "],\"hasMore\":true");
+    (void) tg_json_write_members_except(out, completion, inner, 1);
+    tg_buf_append_char(out, '}');
+    (void) tg_json_write_members_except(out, result, outer, 1);
+    tg_buf_append_char(out, '}');
+
+    return 1;
+}

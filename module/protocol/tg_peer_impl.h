@@ -533,6 +533,12 @@ void tg_reply_write_outcome(tg_peer_t *peer, const tg_reply_t *reply,
 void tg_completion_write_values(tg_buf_t *out, const tg_outcome_t *outcome,
                                 tg_str_t typed);
 
+/*
+ * Appends a copy of a whole raw result with the first values only. Returns 0,
+ * and appends nothing, if the result does not have more than MCP allows.
+ */
+int tg_completion_shorten_result(tg_buf_t *out, tg_str_t result);
+
 /* --- tg_peer_list.c --- */
 
 /* Answers resources/list with further elements, see ops->list. */

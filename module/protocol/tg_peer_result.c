@@ -206,6 +206,33 @@ tg_reply_write_messages(tg_buf_t *out, const tg_outcome_t *outcome)
     tg_buf_append_cstr(out, "\"}}]");
 }
 
+/* Writes a whole result of another server. */
+static void
+tg_reply_write_passed_result(tg_peer_t *peer, const tg_reply_t *reply,
+                             tg_buf_t *out, const tg_outcome_t *outcome,
+                             const tg_tool_result_view_t *view)
+{
+    tg_outcome_t shorter;
+    tg_buf_t text;
+
+    shorter = *outcome;
+    tg_buf_init(&text, out->alloc);
+
+    if (reply->kind == TG_ENTRY_COMPLETION
+        && tg_completion_shorten_result(&text, outcome->value))
+    {
+        shorter.value = tg_buf_view(&text);
+    }
+
+    if (tg_buf_has_failed(&text)) {
+        out->failed = 1;
+    } else {
+        tg_reply_write_result(peer, reply, out, &shorter, view);
+    }
+
+    tg_buf_deinit(&text);
+}
+
 void
 tg_reply_write_outcome(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                        const tg_outcome_t *outcome,
@@ -217,7 +244,7 @@ tg_reply_write_outcome(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     }
 
     if (outcome->kind == TG_OUTCOME_RESULT) {
-        tg_reply_write_result(peer, reply, out, outcome, view);
+        tg_reply_write_passed_result(peer, reply, out, outcome, view);
         return;
     }
 

@@ -18,6 +18,50 @@ test_values(tg_outcome_type_t kind, const char *text, const char *typed,
     HELP_JSON(tg_buf_view(&got), expected);
 }
 
+HELP_TEST(shorten, "a result of another server has at most 100 values")
+{
+    static const unsigned sizes[] = { 0, 100, 101, 250 };
+    HELP_BUFFER(result);
+    HELP_BUFFER(expected);
+    HELP_BUFFER(got);
+    unsigned i;
+    int rc;
+
+    HELP_EACH(size, sizes) {
+        tg_buf_truncate(&result, 0);
+        tg_buf_truncate(&expected, 0);
+        tg_buf_truncate(&got, 0);
+        tg_buf_append_cstr(&result, "{\"a\":1,\"completion\":{\"total\":9,"
+                                    "\"hasMore\":false,\"values\":[");
+        tg_buf_append_cstr(&expected, "{\"a\":1,\"completion\":{\"total\":9,"
+                                      "\"hasMore\":true,\"values\":[");
+
+        for (i = 0; i < *size; i++) {
+            tg_buf_printf(&result, "%s\"v%u\"", i != 0 ? "," : "", i);
+
+            if (i < 100) {
+                tg_buf_printf(&expected, "%s\"v%u\"", i != 0 ? "," : "", i);
+            }
+        }
+
+        tg_buf_append_cstr(&result, "]}}");
+        tg_buf_append_cstr(&expected, "]}}");
+        rc = tg_completion_shorten_result(&got, tg_buf_view(&result));
+        CU_ASSERT(rc == (*size > 100));
+
+        if (rc) {
+            tg_buf_append_char(&expected, '\0');
+            HELP_JSON(tg_buf_view(&got), expected.data);
+        } else {
+            CU_ASSERT(got.len == 0);
+        }
+    }
+
+    CU_ASSERT(!tg_completion_shorten_result(&got, TG_STR("{}")));
+    CU_ASSERT(!tg_completion_shorten_result(
+        &got, TG_STR("{\"completion\":{\"values\":1}}")));
+}
+
 HELP_TEST(filter, "values that begin with the text come first")
 {
     static const struct {
