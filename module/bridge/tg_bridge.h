@@ -104,6 +104,7 @@ typedef struct tg_bridge_subscription_s tg_bridge_subscription_t;
 typedef enum {
     TG_BRIDGE_CALL,
     TG_BRIDGE_LIST,    /* tools/list, answered from the bridge's list */
+    TG_BRIDGE_LISTEN,  /* subscriptions/listen, which the bridge answers */
     TG_BRIDGE_METHOD,  /* any other method, forwarded as it is */
     TG_BRIDGE_DISCOVER /* server/discover, which the bridge can answer, too */
 } tg_bridge_request_type_t;
@@ -298,6 +299,8 @@ void tg_bridge_request_on_response(void *host, tg_uv_request_t *uv_request,
 
 /* Sends a call. TG_CLOSED: it was answered with an error instead. */
 int tg_bridge_request_send(void *host, tg_uv_request_t *uv_request);
+/* Frees a request; the caller answers its call. */
+void tg_bridge_request_free(tg_bridge_request_t *request);
 /* Cancels and frees a request, because the agent cancelled it or has gone. */
 void tg_bridge_request_cancel(tg_bridge_request_t *request);
 /* Answers all unsent requests with an error: why the parent is unavailable. */
@@ -353,6 +356,13 @@ void tg_bridge_subscriptions_restore(tg_bridge_t *bridge);
 /* Handles the answer to a request of the bridge. 0: it is another one. */
 int tg_bridge_subscriptions_on_response(tg_bridge_t *bridge, const void *tag,
                                         const tg_response_t *answer);
+/*
+ * Handles the agent's subscriptions/listen: asks the parent which of its
+ * resources are reported. TG_END: it has none; TG_OK: answered or taken.
+ */
+int tg_bridge_listen(tg_bridge_t *bridge, const tg_request_t *request);
+/* Answers all of them with what the parent has accepted up to now. */
+void tg_bridge_listens_respond(tg_bridge_t *bridge);
 int tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri);
 /* Checks whether the agent does not expect updates in its legacy session. */
 int tg_bridge_subscription_is_only_listened(tg_bridge_t *bridge, tg_str_t uri);

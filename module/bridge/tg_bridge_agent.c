@@ -80,6 +80,12 @@ tg_bridge_agent_on_discover(void *host, tg_peer_t *peer, tg_request_t *request)
     return tg_bridge_forward_discover(host, request);
 }
 
+static int
+tg_bridge_agent_on_listen(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    return tg_bridge_listen(host, request);
+}
+
 /* A subscriptions/listen of the agent begins or ends to need a resource. */
 static void
 tg_bridge_agent_on_subscribe(void *host, tg_str_t uri, int is_on)
@@ -95,6 +101,7 @@ static const tg_peer_ops_t tg_bridge_agent_peer_ops = {
     .on_refused = tg_bridge_agent_on_refused,
     .list = tg_bridge_agent_on_list,
     .discover = tg_bridge_agent_on_discover,
+    .listen = tg_bridge_agent_on_listen,
     .on_subscribe = tg_bridge_agent_on_subscribe,
     .is_proxy = 1,
     .on_response = tg_bridge_on_agent_response

@@ -16,7 +16,12 @@ tg_bridge_close_conns(tg_bridge_t *bridge)
 {
     bridge->is_closing = 1;
     tg_bridge_timer_start(bridge, TG_BRIDGE_TIMER_QUIT, TG_BRIDGE_QUIT_TIMEOUT);
-    tg_peer_end_subscriptions(&bridge->peer, TG_STR("the bridge exits"));
+
+    /* An agent that has closed its side has ended its subscriptions itself. */
+    if (!bridge->is_draining) {
+        tg_peer_end_subscriptions(&bridge->peer, TG_STR("the bridge exits"));
+    }
+
     tg_uv_conn_close_after_flush(&bridge->agent);
     tg_bridge_parent_shutdown(bridge);
 }

@@ -46,7 +46,7 @@ tg_bridge_requests_has_unsent(const tg_bridge_t *bridge, int is_list)
     return 0;
 }
 
-static void
+void
 tg_bridge_request_free(tg_bridge_request_t *request)
 {
     request->bridge->request_bytes -= request->size;
@@ -356,7 +356,9 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     call_params = &request->call_params;
     request->cursor = tg_str_copy_to(&at, asked->cursor);
 
-    if (kind == TG_BRIDGE_METHOD || kind == TG_BRIDGE_DISCOVER) {
+    if (kind == TG_BRIDGE_METHOD || kind == TG_BRIDGE_DISCOVER
+        || kind == TG_BRIDGE_LISTEN)
+    {
         tg_bridge_request_copy_method(call_params, asked, at);
     } else {
         tg_bridge_request_copy_call(call_params, asked, at);
@@ -479,7 +481,7 @@ tg_bridge_request_accept(tg_bridge_t *bridge, const tg_request_t *asked,
         tg_bridge_wait_for_parent(bridge);
     }
 
-    if (kind != TG_BRIDGE_LIST) {
+    if (kind != TG_BRIDGE_LIST && kind != TG_BRIDGE_LISTEN) {
         tg_uv_client_send_request(&bridge->parent, &request->uv_request);
     }
 }
@@ -514,6 +516,8 @@ void
 tg_bridge_requests_fail_unsent(tg_bridge_t *bridge)
 {
     tg_bridge_request_t *request, *next;
+
+    tg_bridge_listens_respond(bridge);
 
     for (request = tg_bridge_requests_find_next(bridge, NULL); request != NULL;
          request = next)

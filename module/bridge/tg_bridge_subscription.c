@@ -9,6 +9,8 @@ struct tg_bridge_subscription_s {
     tg_bridge_subscription_t *next;
     unsigned is_requested:1; /* by the agent's resources/subscribe */
     unsigned is_listened:1;  /* by a subscriptions/listen of the agent */
+    unsigned is_asked:1;     /* a subscriptions/listen waits for the answer */
+    unsigned is_accepted:1;  /* the parent's answer was a result */
     unsigned is_due:1;       /* the bridge has to subscribe */
     unsigned is_sent:1;      /* a request of the bridge is in flight */
     unsigned is_restored:1;  /* changes may have been missed */
@@ -46,7 +48,9 @@ tg_bridge_subscription_free_unused(tg_bridge_t *bridge,
 
     sub = *at;
 
-    if (!sub->is_requested && !sub->is_listened && !sub->is_sent) {
+    if (!sub->is_requested && !sub->is_listened && !sub->is_asked
+        && !sub->is_sent)
+    {
         *at = sub->next;
         bridge->nsubscriptions--;
         tg_free(tg_alloc_libc(), sub);
@@ -64,7 +68,10 @@ tg_bridge_subscription_send(tg_bridge_t *bridge, const char *method,
     tg_buf_init(&params, tg_alloc_libc());
     tg_buf_append_char(&params, '{');
     tg_json_add_string(&params, "uri", tg_bridge_subscription_get_uri(sub));
-    tg_buf_append_char(&params, '}');
+    tg_buf_append_cstr(&params,
+                       sub->is_asked
+                           ? ",\"_meta\":{\"" TG_META_FOR_LISTEN "\":true}}"
+                           : "}");
     rc = tg_buf_has_failed(&params)
              ? TG_NOMEM
              : tg_caller_send_request(&bridge->parent.caller,
@@ -154,13 +161,14 @@ tg_bridge_subscription_set(tg_bridge_t *bridge, tg_str_t uri, int has_request,
         sub->is_requested = is_on != 0;
         /* The agent's own request has ended the other subscription, too. */
         sub->is_due |= !is_on && sub->is_listened;
+        sub->is_accepted &= is_on != 0;
 
     } else {
         sub->is_listened = is_on != 0;
-        sub->is_due |= is_on && !sub->is_requested;
+        sub->is_due |= is_on && !sub->is_requested && !sub->is_accepted;
     }
 
-    if (!sub->is_requested && !sub->is_listened) {
+    if (!sub->is_requested && !sub->is_listened && !sub->is_asked) {
         if (!has_request && !sub->is_due && !sub->is_sent
             && tg_bridge_parent_is_open(bridge))
         {
@@ -173,6 +181,206 @@ tg_bridge_subscription_set(tg_bridge_t *bridge, tg_str_t uri, int has_request,
 
     tg_bridge_subscription_free_unused(bridge, at);
     tg_bridge_subscriptions_send_due(bridge);
+}
+
+/* --- subscriptions/listen of the agent --- */
+
+/* Decodes a raw URI into room of TG_URI_MAX bytes, or returns absent. */
+static tg_str_t
+tg_bridge_uri_decode(tg_str_t raw, char *room)
+{
+    tg_buf_t text;
+
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return TG_STR_NONE;
+    }
+
+    text = tg_buf_make_fixed(room, TG_URI_MAX);
+    tg_json_append_unescaped(&text, tg_json_string_body(raw));
+
+    return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
+}
+
+/* Returns the array of resources in the params, or absent; sets the filter. */
+static tg_str_t
+tg_bridge_listen_get_uris(tg_str_t params, tg_str_t *notifications)
+{
+    tg_str_t uris;
+
+    return tg_json_has_member(params, TG_STR("notifications"), TG_JSON_OBJECT,
+                              notifications)
+                   && tg_json_has_member(*notifications,
+                                         TG_STR("resourceSubscriptions"),
+                                         TG_JSON_ARRAY, &uris)
+               ? uris
+               : TG_STR_NONE;
+}
+
+/* Appends the notifications of a listen that are honoured, as a raw object. */
+static void
+tg_bridge_listen_write_honoured(tg_bridge_t *bridge, tg_str_t params,
+                                tg_buf_t *out)
+{
+    static const char *const ours[] = { "resourceSubscriptions", NULL };
+    const tg_bridge_subscription_t *sub;
+    tg_str_t notifications, element, uri;
+    tg_json_cursor_t json;
+    char room[TG_URI_MAX];
+    int n;
+
+    tg_json_iter_init(&json, tg_bridge_listen_get_uris(params, &notifications));
+    tg_buf_append_cstr(out, "{\"resourceSubscriptions\":[");
+
+    for (n = 0; tg_json_iter_next(&json, &element);) {
+        uri = tg_bridge_uri_decode(element, room);
+        sub = uri.data != NULL ? *tg_bridge_subscription_find(bridge, uri)
+                               : NULL;
+
+        if (sub != NULL && (sub->is_accepted || sub->is_listened)) {
+            tg_buf_append_cstr(out, n++ != 0 ? "," : "");
+            tg_buf_append_str(out, element);
+        }
+    }
+
+    tg_buf_append_char(out, ']');
+    (void) tg_json_write_members_except(out, notifications, ours, 1);
+    tg_buf_append_char(out, '}');
+}
+
+void
+tg_bridge_listens_respond(tg_bridge_t *bridge)
+{
+    tg_bridge_request_t *request;
+    tg_call_t *call, *next;
+    tg_buf_t honoured;
+
+    for (call = bridge->peer.calls; call != NULL; call = next) {
+        next = call->next;
+        request = call->host;
+
+        if (request->kind != TG_BRIDGE_LISTEN) {
+            continue;
+        }
+
+        tg_buf_init(&honoured, tg_alloc_libc());
+        tg_bridge_listen_write_honoured(bridge, request->call_params.arguments,
+                                        &honoured);
+
+        if (tg_buf_has_failed(&honoured)) {
+            tg_bridge_quit_nomem(bridge);
+        } else {
+            tg_bridge_request_free(request);
+            tg_call_respond_listen(call, tg_buf_view(&honoured));
+        }
+
+        tg_buf_deinit(&honoured);
+    }
+}
+
+/*
+ * Answers the waiting subscriptions/listen when the parent has answered all
+ * requests about resources, and drops the resources that none has got.
+ */
+static void
+tg_bridge_listens_settle(tg_bridge_t *bridge)
+{
+    tg_bridge_subscription_t **at, *sub;
+
+    for (sub = bridge->subscriptions; sub != NULL && !sub->is_due;
+         sub = sub->next)
+    { /* void */
+    }
+
+    if (sub != NULL || bridge->nsubscribing != 0) {
+        return;
+    }
+
+    tg_bridge_listens_respond(bridge);
+
+    for (at = &bridge->subscriptions; *at != NULL;) {
+        sub = *at;
+
+        sub->is_asked = 0;
+
+        if (sub->is_accepted && !sub->is_requested && !sub->is_listened
+            && tg_bridge_parent_is_open(bridge))
+        {
+            (void) tg_bridge_subscription_send(bridge, "resources/unsubscribe",
+                                               sub, &bridge->own_tag);
+        }
+
+        tg_bridge_subscription_free_unused(bridge, at);
+        at = *at == sub ? &sub->next : at;
+    }
+}
+
+/* Asks for the resources of an array. TG_LIMIT: there are too many. */
+static int
+tg_bridge_listen_ask(tg_bridge_t *bridge, tg_str_t uris)
+{
+    tg_bridge_subscription_t **at, *sub;
+    tg_json_cursor_t json;
+    char room[TG_URI_MAX];
+    tg_str_t element, uri;
+
+    tg_json_iter_init(&json, uris);
+
+    while (tg_json_iter_next(&json, &element)) {
+        uri = tg_bridge_uri_decode(element, room);
+
+        if (uri.data == NULL) {
+            continue;
+        }
+
+        at = tg_bridge_subscription_find(bridge, uri);
+
+        if (*at == NULL
+            && bridge->nsubscriptions >= TG_RESOURCE_SUBSCRIPTIONS_MAX) {
+            return TG_LIMIT;
+        }
+
+        sub = tg_bridge_subscription_get(bridge, at, uri);
+
+        if (sub == NULL) {
+            return TG_NOMEM;
+        }
+
+        if (!sub->is_listened && !sub->is_asked) {
+            sub->is_asked = 1;
+            sub->is_due = 1;
+        }
+    }
+
+    return TG_OK;
+}
+
+int
+tg_bridge_listen(tg_bridge_t *bridge, const tg_request_t *request)
+{
+    tg_str_t uris, notifications;
+    tg_outcome_t outcome;
+
+    uris = tg_bridge_listen_get_uris(request->arguments, &notifications);
+
+    if (!bridge->info.has_subscribe || uris.data == NULL
+        || !bridge->parent.caller.dialect->has_handshake)
+    {
+        return TG_END;
+    }
+
+    if (tg_bridge_listen_ask(bridge, uris) == TG_LIMIT) {
+        outcome = tg_outcome_make_failure(
+            TG_FAILURE_BUSY, "This connection may subscribe to 1024 resources; "
+                             "cancel a subscription first.");
+        tg_peer_respond(&bridge->peer, &request->reply, &outcome);
+    } else {
+        tg_bridge_request_accept(bridge, request, TG_BRIDGE_LISTEN, 0);
+    }
+
+    tg_bridge_subscriptions_send_due(bridge);
+    tg_bridge_listens_settle(bridge);
+
+    return TG_OK;
 }
 
 int
@@ -196,16 +404,14 @@ tg_bridge_subscriptions_restore(tg_bridge_t *bridge)
 {
     tg_bridge_subscription_t *sub;
 
-    if (!bridge->info.has_subscribe) {
-        return;
-    }
-
     for (sub = bridge->subscriptions; sub != NULL; sub = sub->next) {
-        sub->is_due = 1;
-        sub->is_restored = 1;
+        sub->is_due = bridge->info.has_subscribe != 0;
+        sub->is_restored = sub->is_requested || sub->is_listened;
+        sub->is_accepted = 0;
     }
 
     tg_bridge_subscriptions_send_due(bridge);
+    tg_bridge_listens_settle(bridge);
 }
 
 /* The parent's answer to a request that subscribes again. */
@@ -222,7 +428,9 @@ tg_bridge_subscription_on_response(tg_bridge_t *bridge,
 
     if (answer->kind == TG_RESPONSE_RESULT || answer->kind == TG_RESPONSE_ERROR)
     {
-        if (!sub->is_requested && !sub->is_listened) {
+        sub->is_accepted = answer->kind == TG_RESPONSE_RESULT;
+
+        if (!sub->is_requested && !sub->is_listened && !sub->is_asked) {
             (void) tg_bridge_subscription_send(bridge, "resources/unsubscribe",
                                                sub, &bridge->own_tag);
 
@@ -231,6 +439,9 @@ tg_bridge_subscription_on_response(tg_bridge_t *bridge,
             tg_bridge_forward_resource_updated(
                 bridge, tg_bridge_subscription_get_uri(sub));
         }
+
+    } else {
+        sub->is_due |= sub->is_asked;
     }
 
     tg_bridge_subscription_free_unused(bridge, at);
@@ -252,6 +463,7 @@ tg_bridge_subscriptions_on_response(tg_bridge_t *bridge, const void *tag,
         if (*at == tag) {
             tg_bridge_subscription_on_response(bridge, at, answer);
             tg_bridge_subscriptions_send_due(bridge);
+            tg_bridge_listens_settle(bridge);
             return 1;
         }
     }

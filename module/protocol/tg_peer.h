@@ -123,6 +123,15 @@ typedef struct {
     int (*discover)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
+     * Called for subscriptions/listen with its raw params as arguments, so that
+     * the server behind a proxy decides which resources it reports. NULL or
+     * TG_END: the peer acknowledges now. TG_OK: the host answered with
+     * tg_peer_respond(), or took the request with tg_peer_defer_request() and
+     * will answer with tg_call_respond_listen().
+     */
+    int (*listen)(void *host, tg_peer_t *peer, tg_request_t *request);
+
+    /*
      * Delivers the client's response to the server request with this tag.
      * message has a result or an error. NULL if the host sends no requests.
      */
@@ -302,6 +311,13 @@ void tg_call_respond_list(tg_call_t *call, const tg_list_page_t *page);
  * server's info. If it is absent or invalid, the peer's own result is sent.
  */
 void tg_call_respond_discover(tg_call_t *call, tg_str_t result);
+
+/*
+ * Answers a deferred subscriptions/listen (see ops->listen) and frees the call.
+ * notifications: what the server behind a proxy honours, as a raw object like
+ * that of the request.
+ */
+void tg_call_respond_listen(tg_call_t *call, tg_str_t notifications);
 
 /*
  * Sends a progress notification for a deferred call if the client gave a token.

@@ -243,6 +243,14 @@ unsigned tg_peer_get_filter(const tg_peer_t *peer);
 /* Ends all subscriptions to resources of `sub` (NULL: resources/subscribe). */
 void tg_peer_drop_resources(tg_peer_t *peer, const tg_subscription_t *sub);
 
+/*
+ * Checks whether the client can be notified of changes of a resource. The
+ * server behind a proxy decides that for the proxy. uri is plain text.
+ */
+int tg_peer_can_subscribe(tg_peer_t *peer, tg_str_t uri);
+
+/* --- tg_peer_listen.c --- */
+
 /* subscriptions/listen: acknowledges now, sends the result at the end. */
 void tg_mcp_on_listen(tg_peer_t *peer, const tg_message_t *message,
                       tg_reply_t *reply);

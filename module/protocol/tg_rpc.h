@@ -50,6 +50,8 @@ enum {
  * broadcasts to all clients.
  */
 #define TG_MCP_FILTER_BROADCASTS "toolgate/broadcasts"
+/* In _meta of resources/subscribe: an error if no change is ever reported. */
+#define TG_META_FOR_LISTEN "toolgate/listen"
 
 /*
  * Member of _meta. In a call, true requests that the call becomes a task. In

@@ -41,6 +41,12 @@ my %all = (
 );
 my $first = $bridge->request('subscriptions/listen',
     { _meta => $meta, notifications => \%all });
+my @asked = map { request('resources/subscribe') } 1, 2;
+is join(' ', sort map { $_->{params}{uri} } @asked), 'b:1 b:2',
+    'the bridge subscribes to each resource, once';
+ok $_->{params}{_meta}{'toolgate/listen'}, 'for a listen' for @asked;
+ok $bridge->is_silent(0), 'nothing is acknowledged yet';
+answer($_, {}) for @asked;
 my $note = $bridge->notification('notifications/subscriptions/acknowledged');
 my $honoured = $note->{params}{notifications};
 @$_ = sort @$_ for $honoured->{resourceSubscriptions};
@@ -48,10 +54,6 @@ is_deeply $honoured, \%all, 'all kinds are acknowledged';
 my $second = $bridge->request('subscriptions/listen',
     { _meta => $meta, notifications => { resourceSubscriptions => ['b:2'] } });
 $bridge->notification('notifications/subscriptions/acknowledged');
-my @asked = map { request('resources/subscribe') } 1, 2;
-is join(' ', sort map { $_->{params}{uri} } @asked), 'b:1 b:2',
-    'the bridge subscribes to each resource, once';
-answer($_, {}) for @asked;
 is_quiet('the parent has answered');
 
 sub by_id {

@@ -82,6 +82,6 @@ for my $agent (@agents) {
 kill TERM => $agents[0]->{pid};
 is_ended($agents[0], 'a bridge that is told to exit');
 $agents[1]->shutdown_write;
-is_ended($agents[1], 'a bridge whose input ends');
+ok $agents[1]->at_eof, 'an agent that ends its own side gets no more';
 
 done_testing;
