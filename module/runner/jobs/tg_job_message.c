@@ -57,6 +57,10 @@ tg_job_send_messages(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
     tg_str_t all;
     tg_buf_t note;
 
+    if (!tg_job_has_messages(job)) {
+        return;
+    }
+
     /* Without memory, the last message is not complete. */
     all = tg_buf_has_failed(&job->messages) ? TG_STR("")
                                             : tg_buf_view(&job->messages);
