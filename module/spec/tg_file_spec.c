@@ -63,7 +63,7 @@ const tg_json_field_t tg_file_list_fields[] = {
     { TG_FIELD(tg_file_list_spec_t, "folders", TG_FIELD_RAW, folders),
       .is_required = 1 },
     { TG_STRING_FIELD(tg_file_list_spec_t, "cursor", cursor) },
-    { TG_STRING_FIELD(tg_file_list_spec_t, "prefix", prefix) },
+    { TG_STRING_FIELD(tg_file_list_spec_t, "typed", typed) },
     { TG_STRING_FIELD(tg_file_list_spec_t, "path", path) },
     { TG_FIELD(tg_file_list_spec_t, "list", TG_FIELD_WORD, type),
       .words = tg_file_list_type_words,

@@ -30,8 +30,9 @@
  *
  * `max` is the maximum number of files of a folder in the whole list. `cursor`
  * continues a list. The result has resources as in MCP's resources/list, and
- * `next`, the cursor of the next page, if there is one. With `prefix`, the
- * result is a text of the paths that begin with it, one a line.
+ * `next`, the cursor of the next page, if there is one. With `typed`, the
+ * result is a text of the paths that contain it in upper or lower case, one a
+ * line: first those that begin with it.
  *
  * A folder with `skills` has a skill in each folder with a SKILL.md; only these
  * files are listed. With `list`, the result is that of a method of the skills
@@ -126,7 +127,7 @@ typedef enum {
 typedef struct {
     tg_str_t folders;
     tg_str_t cursor;
-    tg_str_t prefix;
+    tg_str_t typed;
     tg_str_t path;
     int64_t type; /* tg_file_list_type_t */
     int64_t limit;

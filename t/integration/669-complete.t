@@ -104,6 +104,12 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) } qw(legacy modern)) {
         "$era: files of the folder, not hidden ones and links to outside";
     is $values->('notes:///{+path}', 'path', 'to'), 'today.txt tomorrow.txt',
         "$era: files that begin with the text";
+    is $values->('notes:///{+path}', 'path', 'T'),
+        'today.txt tomorrow.txt a/b.txt',
+        "$era: then files that contain it, upper and lower case alike";
+    is $values->('notes:///{+path}', 'path', 'MORR'), 'tomorrow.txt',
+        "$era: files that contain the text";
+    is $values->('notes:///{+path}', 'path', 'hid'), '', "$era: none hidden";
     is $values->('notes:///{+path}', 'path', '../'), '', "$era: none outside";
     is $values->('notes:///{+path}', 'path', "a\0"), '', "$era: no NUL";
     is $values->('flat:///{name}{?lang}', 'name', ''), 'today.txt tomorrow.txt',

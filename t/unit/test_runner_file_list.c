@@ -137,14 +137,22 @@ HELP_TEST(list, "which files are listed, and their order")
     CU_ASSERT(list_folder("", more));
     CU_ASSERT(has_uris(" b- b.csv"));
 
-    /* Paths that begin with a text, for completion. */
-    CU_ASSERT(list_folder(",\"recursive\":true", ",\"prefix\":\"b\""));
-    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\nb-\nb.csv\nbackup~\n"));
-    CU_ASSERT(list_folder(",\"recursive\":true", ",\"prefix\":\"b/c\""));
+    /* Paths that contain a text, for completion. */
+    CU_ASSERT(list_folder(",\"recursive\":true", ",\"typed\":\"b\""));
+    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\nb-\nb.csv\nbackup~\n"
+                                   "a b%.txt\n"));
+    CU_ASSERT(
+        list_folder(",\"recursive\":true", ",\"typed\":\"B\",\"limit\":2"));
+    CU_ASSERT(host_is_text("text", "b/c/d\nb/z\n"));
+    CU_ASSERT(list_folder(",\"recursive\":true", ",\"typed\":\"C/D\""));
     CU_ASSERT(host_is_text("text", "b/c/d\n"));
-    CU_ASSERT(list_folder("", ",\"prefix\":\"\",\"limit\":2"));
+    CU_ASSERT(list_folder(",\"recursive\":true", ",\"typed\":\"b/c\""));
+    CU_ASSERT(host_is_text("text", "b/c/d\n"));
+    CU_ASSERT(list_folder("", ",\"typed\":\"\",\"limit\":2"));
     CU_ASSERT(host_is_text("text", "a b%.txt\nb-\n"));
-    CU_ASSERT(list_folder("", ",\"prefix\":\"x\""));
+    CU_ASSERT(list_folder("", ",\"typed\":\"X\""));
+    CU_ASSERT(host_is_text("text", "a b%.txt\n"));
+    CU_ASSERT(list_folder("", ",\"typed\":\"none\""));
     CU_ASSERT(host_is_text("text", ""));
     end();
 }

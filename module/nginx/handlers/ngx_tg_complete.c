@@ -113,7 +113,7 @@ ngx_tg_completion_takes_paths(const ngx_tg_tool_t *completion)
     return 1;
 }
 
-/* Has the runner list the files whose path begins with what was typed. */
+/* Has the runner list the files whose path contains what was typed. */
 static void
 ngx_tg_complete_files_start(ngx_tg_call_t *call, tg_request_t *request)
 {
@@ -137,7 +137,7 @@ ngx_tg_complete_files_start(ngx_tg_call_t *call, tg_request_t *request)
     tg_json_add_uint(&params, "max", NGX_TG_COMPLETE_FILES_MAX);
     tg_buf_append_cstr(&params, "}]");
     tg_json_add_uint(&params, "limit", NGX_TG_COMPLETE_FILES_MAX);
-    tg_json_begin_member(&params, "prefix");
+    tg_json_begin_member(&params, "typed");
     tg_buf_append_char(&params, '"');
     tg_buf_append_str(&params, request->reply.subject);
     tg_buf_append_char(&params, '"');

@@ -158,6 +158,24 @@ tg_file_list_add(tg_file_list_t *list, tg_str_t path)
     return TG_OK;
 }
 
+/* Adds a path with its rank if it contains what was typed. */
+static int
+tg_file_list_add_typed(tg_file_list_t *list, tg_str_t path)
+{
+    char ranked[TG_FILE_PATH_MAX + 1];
+    size_t i;
+
+    for (i = 0; i + list->typed.len <= path.len; i++) {
+        if (tg_str_has_prefix_nocase(tg_str_skip(path, i), list->typed)) {
+            ranked[0] = i == 0 ? '1' : '2';
+            memcpy(ranked + 1, path.data, path.len);
+            return tg_file_list_add(list, tg_str(ranked, path.len + 1));
+        }
+    }
+
+    return TG_OK;
+}
+
 static int
 tg_file_list_compare(const void *a, const void *b)
 {
@@ -195,7 +213,7 @@ tg_file_list_needs_folder(tg_file_list_t *list, tg_str_t path)
     }
 
     /* Maybe there are files: then the next page is not empty. */
-    if (tg_file_list_is_beyond_page(list, path)) {
+    if (list->typed.data == NULL && tg_file_list_is_beyond_page(list, path)) {
         list->has_more = 1;
         return 0;
     }
@@ -334,7 +352,6 @@ tg_file_list_on_entry(tg_file_list_t *list, const struct dirent *entry)
 {
     size_t start, len;
     tg_str_t path;
-    int type;
 
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
         return TG_OK;
@@ -371,9 +388,12 @@ tg_file_list_on_entry(tg_file_list_t *list, const struct dirent *entry)
         return TG_OK;
     }
 
-    type = tg_file_list_get_type(list, entry);
+    if (tg_file_list_get_type(list, entry) != DT_REG) {
+        return TG_OK;
+    }
 
-    return type == DT_REG ? tg_file_list_add(list, path) : TG_OK;
+    return list->typed.data != NULL ? tg_file_list_add_typed(list, path)
+                                    : tg_file_list_add(list, path);
 }
 
 static int

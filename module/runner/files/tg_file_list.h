@@ -22,6 +22,11 @@ typedef struct {
     tg_str_t prefix; /* the paths must begin with it */
     size_t limit;    /* number of files on a page */
     /* Set after tg_file_list_begin(): */
+    /*
+     * The paths must contain it, in upper or lower case. They begin with a byte
+     * that sorts those first that begin with it. Absent: all paths.
+     */
+    tg_str_t typed;
     int has_skills; /* only the SKILL.md of folders below the root */
     int is_shallow; /* only the children of the folder `prefix`, with a slash
                         after the path of a folder */

@@ -299,16 +299,16 @@ tg_file_list_read_strings(tg_file_list_call_t *call,
     char *at;
     int rc;
 
-    call->memory = malloc(spec->folders.len + spec->cursor.len
-                          + spec->prefix.len + spec->path.len + 3);
+    call->memory = malloc(spec->folders.len + spec->cursor.len + spec->typed.len
+                          + spec->path.len + 3);
 
     if (call->memory == NULL) {
         return TG_NOMEM;
     }
 
     at = call->memory;
-    call->page.prefix = tg_file_list_copy(&at, spec->prefix);
-    call->page.is_text = spec->prefix.data != NULL;
+    call->page.prefix = tg_file_list_copy(&at, spec->typed);
+    call->page.is_text = spec->typed.data != NULL;
     tg_file_list_read_path(&call->page, &at, spec->path);
     rc = tg_file_list_read_folders(&call->page, spec->folders, &at, why);
 

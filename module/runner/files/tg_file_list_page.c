@@ -219,6 +219,8 @@ tg_file_list_write_item(tg_file_list_page_t *page, tg_str_t path)
     rc = TG_OK;
 
     if (page->is_text) {
+        path = tg_str_skip(path, 1);
+
         if (tg_file_list_is_plain(path)) {
             tg_buf_append_str(&page->items, path);
             tg_buf_append_char(&page->items, '\n');
@@ -326,8 +328,9 @@ tg_file_list_begin_folder(tg_file_list_page_t *page)
         limit = folder->max - page->nlisted;
     }
 
-    tg_file_list_begin(&page->list, &folder->filter, page->after, page->prefix,
-                       limit);
+    tg_file_list_begin(&page->list, &folder->filter, page->after,
+                       page->is_text ? TG_STR("") : page->prefix, limit);
+    page->list.typed = page->is_text ? page->prefix : TG_STR_NONE;
     page->list.is_shallow = page->type == TG_FILE_LIST_DIRECTORY;
     page->list.has_skills = folder->has_skills && !page->list.is_shallow;
     page->at = 0;

@@ -27,7 +27,7 @@ typedef struct {
     size_t nfolders;
     tg_file_list_type_t type;
     tg_str_t prefix;
-    int is_text;    /* the items are paths, one a line */
+    int is_text;    /* the items are paths, one a line; `prefix` was typed */
     int has_folder; /* TG_FILE_LIST_DIRECTORY: the folder exists */
     size_t limit;
     size_t max_output;
