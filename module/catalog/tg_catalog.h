@@ -55,6 +55,7 @@ typedef struct {
     tg_str_t title;       /* plain text or absent */
     tg_str_t description; /* plain text or absent */
     tg_str_t mime;        /* MIME type of a resource, or absent */
+    tg_str_t size;        /* bytes of a resource, a raw number, or absent */
     tg_str_t annotations; /* raw JSON object or absent */
     tg_str_t arguments;   /* raw array of a prompt's arguments, or absent */
     tg_str_t icons;       /* raw array or absent */

@@ -62,6 +62,7 @@ tg_catalog_entry_write_json(tg_buf_t *buf, const tg_catalog_entry_t *entry)
     tg_json_add_optional(buf, "title", entry->title);
     tg_json_add_optional(buf, "description", entry->description);
     tg_json_add_optional(buf, "mimeType", entry->mime);
+    tg_json_add_raw(buf, "size", entry->size);
 
     if (entry->kind == TG_ENTRY_TOOL) {
         tg_catalog_entry_write_schema(buf, "inputSchema", entry->input_schema);

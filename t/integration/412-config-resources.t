@@ -232,6 +232,8 @@ my @mistakes = (
         [ 'ttl', 'tool a', 'tool', '1s' ],
         [ 'priority', 'prompt a', 'prompt', '1' ],
         [ 'audience', 'tool a', 'tool', 'user' ],
+        [ 'size', 'resource_template n:{x}', 'resource_template', '1' ],
+        [ 'last_modified', 'tool a', 'tool', '2026-11-26T12:00:00Z' ],
         [ 'meta', 'method a', 'method', 'x 1' ],
         [ 'icon', 'method a', 'method', 'https://a.b/c.png' ]),
     [

@@ -18,6 +18,7 @@
 /* One `argument` directive. */
 typedef struct {
     tg_str_t name;
+    tg_str_t title;         /* plain text or absent */
     tg_str_t description;   /* plain text or absent */
     tg_str_t default_value; /* plain text or absent */
     tg_str_t pattern;       /* regular expression or absent */
@@ -94,6 +95,11 @@ ngx_tg_argument_read_words(ngx_conf_t *cf, ngx_tg_argument_t *argument)
             && !argument->is_required) {
             argument->is_required = 1;
 
+        } else if (ngx_tg_arg_has_name(&value[i], "title=", &text)
+                   && argument->title.data == NULL)
+        {
+            argument->title = ngx_tg_str_from_ngx(&text);
+
         } else if (ngx_tg_arg_has_name(&value[i], "default=", &text)
                    && argument->default_value.data == NULL)
         {
@@ -169,7 +175,8 @@ ngx_tg_argument_check_values(ngx_conf_t *cf, ngx_command_t *cmd,
 
     mistake = NULL;
 
-    if (ngx_tg_argument_has_quote(argument->default_value)
+    if (ngx_tg_argument_has_quote(argument->title)
+        || ngx_tg_argument_has_quote(argument->default_value)
         || ngx_tg_argument_has_quote(argument->pattern))
     {
         mistake = "has a value that begins with a quote; put the whole "
@@ -179,7 +186,8 @@ ngx_tg_argument_check_values(ngx_conf_t *cf, ngx_command_t *cmd,
         mistake = "is required, so its default has no effect; remove one of "
                   "them";
 
-    } else if (!tg_utf8_is_valid(argument->description)
+    } else if (!tg_utf8_is_valid(argument->title)
+               || !tg_utf8_is_valid(argument->description)
                || !tg_utf8_is_valid(argument->default_value)
                || !tg_utf8_is_valid(argument->pattern))
     {
@@ -199,7 +207,10 @@ ngx_tg_argument_check_values(ngx_conf_t *cf, ngx_command_t *cmd,
                : NGX_OK;
 }
 
-/* argument NAME [required] [default=TEXT] [pattern=REGEX] [DESCRIPTION] */
+/*
+ * argument NAME [required] [title=TEXT] [default=TEXT] [pattern=REGEX]
+ * [DESCRIPTION]
+ */
 char *
 ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -243,8 +254,9 @@ ngx_tg_conf_add_argument(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (ngx_tg_argument_read_words(cf, argument) != NGX_OK) {
         return ngx_tg_conf_error(cf,
                                  "invalid \"%V %V\"; write \"required\", "
-                                 "\"default=TEXT\" or \"pattern=REGEX\" after "
-                                 "the name, then a description between quotes",
+                                 "\"title=TEXT\", \"default=TEXT\" or "
+                                 "\"pattern=REGEX\" after the name, then a "
+                                 "description between quotes",
                                  &cmd->name, &value[1]);
     }
 
@@ -338,6 +350,7 @@ ngx_tg_tool_write_arguments(const ngx_tg_tool_t *tool, tg_buf_t *json)
         tg_json_begin_element(json);
         tg_buf_append_char(json, '{');
         tg_json_add_string(json, "name", argument[i].name);
+        tg_json_add_optional(json, "title", argument[i].title);
         tg_json_add_optional(json, "description", argument[i].description);
         tg_json_add_bool(json, "required", (int) argument[i].is_required);
         tg_buf_append_char(json, '}');

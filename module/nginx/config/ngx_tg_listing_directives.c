@@ -158,6 +158,97 @@ ngx_tg_conf_set_mime(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &value[1], &cmd->name);
 }
 
+/* size SIZE */
+static char *
+ngx_tg_conf_set_size(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_tg_tool_t *tool = conf;
+
+    ngx_str_t *value, text;
+    int64_t size;
+
+    if (tool->entry.size.data != NULL) {
+        return "is duplicate";
+    }
+
+    if (ngx_tg_conf_check_kind(cf, cmd, tool, NGX_TG_KIND(RESOURCE)) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_tg_arg_parse(TG_SPEC_SIZE, &value[1], 0, INT64_MAX, &size)
+        != NGX_OK) {
+        return ngx_tg_conf_error(cf,
+                                 "invalid size \"%V\" in \"%V\"; write the "
+                                 "bytes of the content, such as \"1500\" or "
+                                 "\"20k\"",
+                                 &value[1], &cmd->name);
+    }
+
+    text.data = ngx_pnalloc(cf->pool, NGX_INT64_LEN);
+
+    if (text.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    text.len = (size_t) (ngx_sprintf(text.data, "%L", size) - text.data);
+    tool->entry.size = ngx_tg_str_from_ngx(&text);
+
+    return NGX_CONF_OK;
+}
+
+/* last_modified TIME */
+static char *
+ngx_tg_conf_set_last_modified(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    static const char format[] = "%Y-%m-%dT%H:%M:%SZ";
+    ngx_tg_tool_t *tool = conf;
+
+    char text[sizeof("2026-11-26T12:00:00Z")];
+    ngx_str_t *value;
+    struct tm parts;
+    tg_buf_t json;
+    time_t at;
+    char *rv;
+
+    if (ngx_tg_conf_check_kind(cf, cmd, tool, NGX_TG_KINDS_READ) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    value = cf->args->elts;
+    ngx_memzero(&parts, sizeof(parts));
+    (void) sscanf((char *) value[1].data, "%4d-%2d-%2dT%2d:%2d:%2dZ",
+                  &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
+                  &parts.tm_min, &parts.tm_sec);
+    parts.tm_year -= 1900;
+    parts.tm_mon--;
+    at = timegm(&parts);
+
+    /* A day that the calendar does not have is another one here. */
+    if (gmtime_r(&at, &parts) == NULL
+        || strftime(text, sizeof(text), format, &parts) == 0
+        || ngx_strcmp(value[1].data, text) != 0)
+    {
+        return ngx_tg_conf_error(cf,
+                                 "invalid time \"%V\" in \"%V\"; write for "
+                                 "instance \"2026-11-26T12:00:00Z\"",
+                                 &value[1], &cmd->name);
+    }
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_json_write_string(&json, tg_str_from_cstr(text));
+    rv = tg_buf_has_failed(&json)
+             ? NGX_CONF_ERROR
+             : ngx_tg_conf_add_json_member(cf, cmd, &tool->entry.annotations,
+                                           TG_STR("lastModified"),
+                                           tg_buf_view(&json));
+    tg_buf_deinit(&json);
+
+    return rv;
+}
+
 /* priority N: from 0 to 1 */
 static char *
 ngx_tg_conf_set_priority(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -391,6 +482,12 @@ const ngx_command_t ngx_tg_listing_commands[] = {
 
     { ngx_string("mime"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_mime, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("size"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_size, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("last_modified"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_tg_conf_set_last_modified, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("priority"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_tg_conf_set_priority, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
