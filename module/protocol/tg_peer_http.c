@@ -57,6 +57,10 @@ tg_http_serve(tg_http_exchange_t *http, unsigned status)
     http->request->status = status;
     http->request->is_request = !http->is_notification;
     (void) http->peer->row->serve(http->peer, http->message, TG_OK);
+
+    if (http->peer->priv->last_error_code == TG_RPC_MISSING_CAPABILITY) {
+        http->request->status = TG_HTTP_BAD_REQUEST;
+    }
 }
 
 /* Finds the tool or prompt of a call, if the client may see it. */

@@ -81,6 +81,7 @@ struct tg_peer_private_s {
     tg_server_request_t *server_requests;
     tg_input_round_t *rounds;        /* oldest first */
     const tg_input_round_t *resumed; /* its request is being served, or NULL */
+    int64_t last_error_code; /* of the last JSON-RPC error that was written */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
     tg_resource_subscription_t *resources; /* newest first */

@@ -164,6 +164,8 @@ tg_reply_write_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
     tg_buf_t *out;
     size_t start;
 
+    peer->priv->last_error_code = code;
+
     if (reply->is_silent) {
         return;
     }

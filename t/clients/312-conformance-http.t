@@ -5,17 +5,15 @@
 use Toolgate::Test qw(Conformance Tls);
 use Toolgate::HttpClient;
 
-# Scenarios of what is not offered: tasks, questions to users, sessions.
-my $not_offered = qr/^(?:tasks-|input-required-result-)
+# Scenarios of what is not offered: tasks, and what needs sessions.
+my $not_offered = qr/^tasks-
     |^(?:tools-call-(?:sampling|elicitation)
         |elicitation-.*|server-(?:session-lifecycle|sse-polling)
         |resources-(?:un)?subscribe
         |logging-set-level|tools-call-with-logging)$/x;
 
-# Checks of requests that need a capability of the client, which no tool of a
-# config can demand, and of a session.
-my $not_offered_check = qr/rejects-undeclared-capability|missing-capability-http
-    |server-sse-multiple-streams-session/x;
+# Checks of a session.
+my $not_offered_check = qr/server-sse-multiple-streams-session/;
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $body = conformance_conf($tg);
