@@ -514,6 +514,17 @@ ngx_http_tg_read_body(ngx_http_request_t *r)
     ngx_http_tg_serve(ctx, tg_buf_view(&ctx->body));
 }
 
+/* Checks whether another module has had the body written to a file. */
+static ngx_uint_t
+ngx_http_tg_is_in_file(const ngx_chain_t *cl)
+{
+    while (cl != NULL && !cl->buf->in_file) {
+        cl = cl->next;
+    }
+
+    return cl != NULL;
+}
+
 static void
 ngx_http_tg_on_body(ngx_http_request_t *r)
 {
@@ -522,6 +533,13 @@ ngx_http_tg_on_body(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_toolgate_module);
     bufs = r->request_body->bufs;
+
+    if (ngx_http_tg_is_in_file(bufs)) {
+        ngx_http_tg_reject_body(r, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE,
+                                "Another module has read the body, which is "
+                                "too large for client_body_buffer_size.");
+        return;
+    }
 
     /* Usually all is in one buffer. */
     if (!r->reading_body && bufs != NULL && bufs->next == NULL
