@@ -361,6 +361,8 @@ int tg_bridge_subscriptions_on_response(tg_bridge_t *bridge, const void *tag,
  * resources are reported. TG_END: it has none; TG_OK: answered or taken.
  */
 int tg_bridge_listen(tg_bridge_t *bridge, const tg_request_t *request);
+/* Notifies the agent's listens of a change of a resource or a part of it. */
+void tg_bridge_subscriptions_notify(tg_bridge_t *bridge, tg_str_t uri);
 /* Answers all of them with what the parent has accepted up to now. */
 void tg_bridge_listens_respond(tg_bridge_t *bridge);
 int tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri);

@@ -295,7 +295,7 @@ tg_bridge_forward_update(tg_bridge_t *bridge, tg_str_t params)
     }
 
     if (uri.data != NULL) {
-        tg_peer_notify_resource_updated(&bridge->peer, uri);
+        tg_bridge_subscriptions_notify(bridge, uri);
     }
 }
 

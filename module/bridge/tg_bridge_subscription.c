@@ -383,6 +383,27 @@ tg_bridge_listen(tg_bridge_t *bridge, const tg_request_t *request)
     return TG_OK;
 }
 
+void
+tg_bridge_subscriptions_notify(tg_bridge_t *bridge, tg_str_t uri)
+{
+    const tg_bridge_subscription_t *sub;
+    tg_str_t whole;
+
+    /* Toolgate reports each resource that contains it. */
+    if (tg_bridge_subscription_is_known(bridge, uri)) {
+        tg_peer_notify_resource_updated(&bridge->peer, uri);
+        return;
+    }
+
+    for (sub = bridge->subscriptions; sub != NULL; sub = sub->next) {
+        whole = tg_bridge_subscription_get_uri(sub);
+
+        if (sub->is_listened && tg_uri_is_within(uri, whole)) {
+            tg_peer_notify_resource_updated(&bridge->peer, whole);
+        }
+    }
+}
+
 int
 tg_bridge_subscription_is_known(tg_bridge_t *bridge, tg_str_t uri)
 {

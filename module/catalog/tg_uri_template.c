@@ -353,3 +353,17 @@ tg_uri_template_shadows(const tg_uri_template_t *earlier,
 
     return does;
 }
+
+int
+tg_uri_is_within(tg_str_t uri, tg_str_t whole)
+{
+    if (whole.len == 0 || uri.len < whole.len
+        || memcmp(uri.data, whole.data, whole.len) != 0)
+    {
+        return 0;
+    }
+
+    return uri.len == whole.len || whole.data[whole.len - 1] == '/'
+           || uri.data[whole.len] == '/' || uri.data[whole.len] == '?'
+           || uri.data[whole.len] == '#';
+}

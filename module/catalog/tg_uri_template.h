@@ -61,6 +61,12 @@ int tg_uri_value_is_path_safe(tg_str_t value);
  */
 int tg_uri_template_is_path_safe(const tg_uri_template_t *tmpl, tg_str_t uri);
 
+/*
+ * Checks whether a URI is `whole` or names a part of it: it continues after
+ * `whole`, which ends with a slash or is followed by one, by ? or by #.
+ */
+int tg_uri_is_within(tg_str_t uri, tg_str_t whole);
+
 /* Checks whether an earlier template takes the URIs of a later one. */
 int tg_uri_template_shadows(const tg_uri_template_t *earlier,
                             const tg_uri_template_t *later);

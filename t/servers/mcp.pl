@@ -171,11 +171,12 @@ sub announce {
     }
 }
 
+# The URI may be that of a part of a resource, or only begin like one.
 sub announce_updated {
     my ($uri) = @_;
-    return if $era eq 'legacy' && !$subscribed{$uri};
+    return if $era eq 'legacy' && !grep { !index $uri, $_ } keys %subscribed;
     announce('notifications/resources/updated', sub {
-        return grep { $_ eq $uri } @{ $_[0]{resourceSubscriptions} // [] };
+        return grep { !index $uri, $_ } @{ $_[0]{resourceSubscriptions} // [] };
     }, { uri => $uri });
 }
 

@@ -194,8 +194,7 @@ tg_mcp_resource_watches_send(tg_mcp_conn_t *mcp_conn)
 
 /* Marks subscriptions to this resource, or to one that contains it. */
 static int
-tg_mcp_resource_watches_mark(tg_mcp_conn_t *mcp_conn, tg_str_t uri,
-                             int is_exact)
+tg_mcp_resource_watches_mark(tg_mcp_conn_t *mcp_conn, tg_str_t uri)
 {
     tg_mcp_resource_watch_t *watch;
     int n;
@@ -204,9 +203,7 @@ tg_mcp_resource_watches_mark(tg_mcp_conn_t *mcp_conn, tg_str_t uri,
 
     TAILQ_FOREACH(watch, &mcp_conn->watches, link)
     {
-        if (watch->len <= uri.len && (!is_exact || watch->len == uri.len)
-            && memcmp(watch->uri, uri.data, watch->len) == 0)
-        {
+        if (tg_uri_is_within(uri, tg_str(watch->uri, watch->len))) {
             watch->is_due = 1;
             n++;
         }
@@ -231,8 +228,7 @@ tg_mcp_resource_watches_on_updated(tg_mcp_conn_t *mcp_conn, tg_str_t params)
 
     /* MCP lets a server report the change of a sub-resource. */
     if (!tg_buf_has_failed(&text)
-        && (tg_mcp_resource_watches_mark(mcp_conn, uri, 1) != 0
-            || tg_mcp_resource_watches_mark(mcp_conn, uri, 0) != 0)
+        && tg_mcp_resource_watches_mark(mcp_conn, uri) != 0
         && tg_mcp_resource_watches_send(mcp_conn))
     {
         tg_mcp_server_schedule_retry(mcp_conn->server);
