@@ -454,7 +454,7 @@ ngx_uint_t ngx_tg_access_rules_get_flags(const ngx_array_t *rules);
 #define NGX_TG_RULES_ALLOW 1
 #define NGX_TG_RULES_ALLOW_SOME 2 /* an allow rule that is not "allow all" */
 #define NGX_TG_RULES_DENY 4
-#define NGX_TG_RULES_NAME_USERS 8
+#define NGX_TG_RULES_NAME_USERS 8 /* a rule with uid or gid */
 
 /*
  * Parses the number or name of a user or group. Returns NGX_OK, or NGX_DECLINED

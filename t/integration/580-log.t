@@ -80,7 +80,7 @@ ok $hello->{result}, 'a client with a name';
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d/;
 my $s = qr/\d+\.\d{3}/;
 my $who = qr/client="an\ \\"agent\\"\\n"\ pid=$$\ uid=$>\ gid=$gid\ trace=-
-    \ client_version="1"\ via=-/x;
+    \ client_version="1"\ via=-\ user=-/x;
 my $message = '{"jsonrpc":"2.0","id":"a\\n","method":"tools/call",'
     . '"params":{"name":"hi","arguments":{"x":"secret"}}}';
 $c->send_line($message);
@@ -113,6 +113,7 @@ is_deeply $json, {
 
     client_version => '1',
     via            => undef,
+    user           => undef,
 }, 'and the rest';
 line('own.log');
 

@@ -46,6 +46,12 @@ my @cases = (
     [ '', "tool_deny uid=$not_user all;", '', 0 ],
     [ '', "tool_allow uid=$not_user uid=$user; tool_deny all;", '', 1 ],
     [ '', '', 'deny uid=4294967294;', 1 ],
+
+    # Rules for clients of mcp_pass match no client of a socket.
+    [ '', '', "allow user=$user scope=a; deny all;", 0 ],
+    [ '', '', "deny user=$user 'scope=a b';", 1 ],
+    [ '', 'tool_deny all;', "deny user=$user; allow uid=$user;", 1 ],
+    [ '', 'tool_deny all;', "allow user=$user;", 0 ],
 );
 
 my %stream;

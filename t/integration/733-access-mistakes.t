@@ -7,8 +7,9 @@ my $tg = Toolgate::Test->new;
 my $user = getpwuid $>;
 
 my @wrong = ('root', 'uid', 'uid=', 'gid=', 'uid=tg-nobody', 'gid=tg-nogroup',
-    'uid=-1', 'uid=4294967296', 'uid=1.5', 'user=root', 'UID=root', 'everybody',
-    '127.0.0.1', '"all "');
+    'uid=-1', 'uid=4294967296', 'uid=1.5', 'user', 'user=', 'scope=',
+    '"scope=a  b"', '"scope= a"', '"scope=a "', 'UID=root',
+    'everybody', '127.0.0.1', '"all "');
 
 my $advice = 'write "all", "uid=USER" or "gid=GROUP", with a number';
 
@@ -19,7 +20,7 @@ for my $directive (qw(allow deny tool_allow tool_deny)) {
             : "tool a {\n $directive uid=$user $rule; #!\n return hi;\n}";
         my $shown = $rule =~ tr/"//dr;
         conf_fails_at($tg, $body,
-            qr/invalid rule "\Q$shown\E" in "$directive"; $advice.* exists in /,
+            qr/invalid rule "\Q$shown\E" in "$directive"; $advice.*scope=S/,
             "$directive $rule");
     }
 }

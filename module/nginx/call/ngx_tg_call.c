@@ -252,6 +252,8 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 
     if (!ngx_tg_session_base_can_see(base, request->entry)) {
         call->rule = NGX_TG_RULE_DENY;
+        base->needed_scopes =
+            ngx_tg_session_base_get_needed_scopes(base, request->entry);
         ngx_tg_call_reject_as_unknown(call, peer);
         return;
     }

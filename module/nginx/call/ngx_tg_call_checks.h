@@ -6,13 +6,13 @@
 #include "nginx/call/ngx_tg_session_base.h"
 
 /*
- * Checks whether a client (NULL: unknown) may see and call an entry. The first
+ * Checks whether a client may see and call an entry. The first
  * matching rule decides; the tool's rules come before the server's. Without a
  * matching rule access is allowed.
  */
 ngx_uint_t ngx_tg_entry_is_allowed(const ngx_tg_srv_conf_t *scf,
                                    const tg_catalog_entry_t *entry,
-                                   const ngx_tg_peer_cred_t *client);
+                                   const ngx_tg_client_t *client);
 
 /*
  * Returns the access rules of `toolgate.status` and the other tools for

@@ -218,6 +218,10 @@ ngx_tg_log_line_write_builtin(const ngx_tg_log_line_writer_t *writer,
     ngx_tg_log_line_write_quoted(writer, "client_version",
                                  call->base->peer.client_version);
     ngx_tg_log_line_write_quoted(writer, "via", call->base->peer.client_via);
+    ngx_tg_log_line_write_quoted(writer, "user",
+                                 call->base->http_client != NULL
+                                     ? call->base->http_client->user
+                                     : TG_STR_NONE);
     tg_buf_append_cstr(writer->line, writer->is_json ? "}" : "");
 }
 

@@ -219,16 +219,10 @@ ngx_tg_call_begin_params(ngx_tg_call_t *call, tg_buf_t *params)
 void
 ngx_tg_call_append_owner(ngx_tg_call_t *call, tg_buf_t *params)
 {
-    const ngx_tg_peer_cred_t *client;
+    char room[NGX_TG_OWNER_SIZE];
 
-    client = ngx_tg_session_base_get_peer_cred(call->base);
-
-    if (client != NULL) {
-        tg_buf_printf(params, ",\"owner\":\"%lu\"",
-                      (unsigned long) client->uid);
-    } else {
-        tg_json_add_cstr(params, "owner", "nobody");
-    }
+    tg_json_add_string(params, "owner",
+                       ngx_tg_session_base_get_owner(call->base, room));
 }
 
 static ngx_uint_t

@@ -21,6 +21,24 @@ typedef struct {
     ngx_uint_t ngroups;
 } ngx_tg_peer_cred_t;
 
+/*
+ * The client of a session that a location with mcp_pass serves, as NGINX's HTTP
+ * modules have identified it.
+ */
+typedef struct {
+    tg_str_t user;   /* value of mcp_user; empty: unknown */
+    tg_str_t scopes; /* value of mcp_scopes: words with spaces between them */
+} ngx_tg_http_client_t;
+
+/* What access rules know of a client; not more than one member is set. */
+typedef struct {
+    const ngx_tg_peer_cred_t *cred;
+    const ngx_tg_http_client_t *http;
+} ngx_tg_client_t;
+
+/* Size of a buffer for an owner, see ngx_tg_session_base_get_owner(). */
+#define NGX_TG_OWNER_SIZE 32
+
 /* The part of a session that its calls know. */
 typedef struct ngx_tg_subscriber_s ngx_tg_subscriber_t;
 
@@ -34,6 +52,10 @@ struct ngx_tg_session_base_s {
     const ngx_tg_call_record_t
         *ended_record; /* record of `current` while it is logged, or NULL */
     ngx_tg_peer_cred_t client;
+    /* set by the HTTP module for as long as the session lives, or NULL */
+    const ngx_tg_http_client_t *http_client;
+    /* scopes for lack of which the last call was refused, or empty */
+    tg_str_t needed_scopes;
     /* catalog that view_hash is about, or NULL */
     const tg_catalog_t *view_catalog;
     /* hash of the entries that the client may see */
@@ -94,10 +116,31 @@ ngx_int_t ngx_tg_connection_get_peer_cred(ngx_connection_t *c,
                                           ngx_tg_peer_cred_t *client);
 
 /*
- * Returns the credentials of the session's client; NULL: unknown, as over TCP.
+ * Returns the credentials of the session's client; NULL: unknown, as over TCP
+ * and over HTTP.
  */
 const ngx_tg_peer_cred_t *ngx_tg_session_base_get_peer_cred(
     ngx_tg_session_base_t *base);
+
+/* Returns the session's client for access rules. */
+ngx_tg_client_t ngx_tg_session_base_get_client(ngx_tg_session_base_t *base);
+
+/*
+ * Returns the key of the session's client as the owner of tasks and outputs:
+ * the uid, `u` and a part of the SHA-256 of the name of an HTTP user, in
+ * hexadecimal digits, or `nobody`. room has NGX_TG_OWNER_SIZE bytes.
+ */
+tg_str_t ngx_tg_session_base_get_owner(ngx_tg_session_base_t *base, char *room);
+
+/* Returns the audience of an owner's broadcasts, see ngx_tg_shm.h. */
+uint64_t ngx_tg_owner_get_audience(tg_str_t owner);
+
+/*
+ * Returns the scopes that would allow the session's client to see an entry
+ * which its rules hide; empty if the entry is visible, or scopes do not help.
+ */
+tg_str_t ngx_tg_session_base_get_needed_scopes(ngx_tg_session_base_t *base,
+                                               const tg_catalog_entry_t *entry);
 
 /*
  * Checks whether the server's rules allow broadcasts to the session's client.

@@ -5,12 +5,19 @@
 static ngx_uint_t
 ngx_tg_status_can_see(ngx_tg_call_t *call, const ngx_tg_srv_conf_t *scf)
 {
-    return call == NULL
-           || ngx_tg_entry_is_allowed(
-               scf,
-               tg_catalog_find(scf->catalog, TG_ENTRY_METHOD,
-                               call->entry->name),
-               ngx_tg_session_base_get_peer_cred(call->base));
+    ngx_tg_client_t client;
+
+    if (call == NULL) {
+        return 1;
+    }
+
+    client = ngx_tg_session_base_get_client(call->base);
+
+    return ngx_tg_entry_is_allowed(scf,
+                                   tg_catalog_find(scf->catalog,
+                                                   TG_ENTRY_METHOD,
+                                                   call->entry->name),
+                                   &client);
 }
 
 ngx_int_t

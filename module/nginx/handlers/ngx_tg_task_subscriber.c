@@ -3,6 +3,7 @@
  * each loss of the connection, and broadcasts the runner's notifications. It
  * also starts the runner with NGINX and keeps it running.
  */
+#include "nginx/call/ngx_tg_session_base.h"
 #include "nginx/handlers/ngx_tg_task.h"
 #include "nginx/shm/ngx_tg_shm.h"
 
@@ -61,15 +62,10 @@ ngx_tg_tasks_on_runner_lost(void *data)
     ngx_tg_tasks_schedule_open(data);
 }
 
-/*
- * Returns the audience of a notification for a raw owner, in the format of
- * ngx_tg_call_append_owner().
- */
+/* Returns the audience of a notification for a raw owner. */
 static uint64_t
 ngx_tg_task_event_get_audience(tg_str_t owner)
 {
-    int64_t uid;
-
     if (tg_json_type(owner) != TG_JSON_STRING) {
         return NGX_TG_AUDIENCE_SEE_ALL;
     }
@@ -78,9 +74,7 @@ ngx_tg_task_event_get_audience(tg_str_t owner)
         return NGX_TG_AUDIENCE_ALL;
     }
 
-    return tg_json_parse_int64(tg_json_string_body(owner), &uid) == TG_OK
-               ? (uint64_t) uid
-               : NGX_TG_AUDIENCE_TCP_CLIENTS;
+    return ngx_tg_owner_get_audience(tg_json_string_body(owner));
 }
 
 static void

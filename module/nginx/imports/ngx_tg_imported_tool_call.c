@@ -37,27 +37,35 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
                                      const ngx_tg_mcp_server_t *mcp,
                                      tg_buf_t *params)
 {
-    const ngx_tg_peer_cred_t *client;
+    char room[NGX_TG_OWNER_SIZE];
+    ngx_tg_client_t client;
     const char *key;
 
     if (mcp->options.share == TG_MCP_SHARE_ALL) {
         return NULL;
     }
 
-    client = ngx_tg_session_base_get_peer_cred(base);
+    client = ngx_tg_session_base_get_client(base);
 
-    if (client == NULL
-        && (mcp->options.share == TG_MCP_SHARE_USER || mcp->has_client_cwd))
+    if (client.cred == NULL
+        && (mcp->has_client_cwd
+            || (mcp->options.share == TG_MCP_SHARE_USER
+                && (client.http == NULL || client.http->user.len == 0))))
     {
-        return "This tool's server depends on the calling user, who is known "
-               "only for clients of a Unix socket.";
+        return mcp->has_client_cwd
+                   ? "This tool's server works in the folder of the calling "
+                     "process (cwd client), which is known only for clients "
+                     "of a Unix socket."
+                   : "This tool's server depends on the calling user, who is "
+                     "known only for clients of a Unix socket, and over HTTP "
+                     "by mcp_user.";
     }
 
     tg_buf_append_cstr(params, ",\"instance\":\"");
 
     if (mcp->options.share == TG_MCP_SHARE_USER) {
-        tg_buf_append_cstr(params, "uid:");
-        tg_buf_append_uint(params, client->uid);
+        tg_buf_append_cstr(params, client.cred != NULL ? "uid:" : "user:");
+        tg_buf_append_str(params, ngx_tg_session_base_get_owner(base, room));
         tg_buf_append_char(params, '"');
         return NULL;
     }
@@ -73,8 +81,9 @@ ngx_tg_imported_call_append_mcp_conn(ngx_tg_session_base_t *base,
     tg_buf_append_cstr(params, "\",\"capabilities\":");
     tg_client_caps_write_json(params, base->peer.client_caps);
 
-    return mcp->has_client_cwd ? ngx_tg_imported_call_append_cwd(client, params)
-                               : NULL;
+    return mcp->has_client_cwd
+               ? ngx_tg_imported_call_append_cwd(client.cred, params)
+               : NULL;
 }
 
 /* Writes the params of `mcp_call`. Returns NULL or an error message. */

@@ -13,15 +13,16 @@
 /* The owner of a socket, for whom the server's rules are evaluated. */
 typedef struct {
     ngx_tg_srv_conf_t *scf;
-    ngx_tg_peer_cred_t client;
+    ngx_tg_peer_cred_t cred;
 } ngx_tg_schema_owner_t;
 
 static int
 ngx_tg_schema_file_is_entry_visible(void *ctx, const tg_catalog_entry_t *entry)
 {
     const ngx_tg_schema_owner_t *owner = ctx;
+    const ngx_tg_client_t client = { .cred = &owner->cred };
 
-    return ngx_tg_entry_is_allowed(owner->scf, entry, &owner->client) ? 1 : 0;
+    return ngx_tg_entry_is_allowed(owner->scf, entry, &client) ? 1 : 0;
 }
 
 /* Determines the owner's groups; the socket's group does not count. */
@@ -94,7 +95,7 @@ ngx_tg_schema_file_write(ngx_cycle_t *cycle, ngx_tg_socket_file_t *sock)
     }
 
     owner.scf = sock->scf;
-    ngx_tg_schema_owner_init(sock, &owner.client, groups);
+    ngx_tg_schema_owner_init(sock, &owner.cred, groups);
     tg_buf_init(&buf, tg_alloc_libc());
     tg_catalog_write_ipc_schemas(sock->scf->catalog,
                                  ngx_tg_schema_file_is_entry_visible, &owner,

@@ -78,7 +78,7 @@ ngx_tg_session_allocate_client_slot(ngx_tg_session_t *session)
 static ngx_int_t
 ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
 {
-    const ngx_tg_peer_cred_t *client;
+    char room[NGX_TG_OWNER_SIZE];
     ngx_tg_shared_client_t *shared_client;
     ngx_tg_session_base_t *base;
 
@@ -93,10 +93,8 @@ ngx_tg_session_create_shared_client(ngx_tg_session_t *session)
     shared_client->session = session;
     shared_client->can_receive = ngx_tg_session_base_can_be_notified(base);
     shared_client->sees_all = ngx_tg_session_base_can_see_all(base);
-    client = shared_client->sees_all ? NULL
-                                     : ngx_tg_session_base_get_peer_cred(base);
-    shared_client->audience = client != NULL ? client->uid
-                                             : NGX_TG_AUDIENCE_TCP_CLIENTS;
+    shared_client->audience =
+        ngx_tg_owner_get_audience(ngx_tg_session_base_get_owner(base, room));
     shared_client->address = ngx_tg_listener_get_address_hash(
         base->connection->listening, base->conf);
     ngx_tg_broadcast_add_listener(shared_client);

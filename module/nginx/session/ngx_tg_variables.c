@@ -1,14 +1,8 @@
 /* The variables $tool_…, of the call being evaluated or the connection. */
-#include "nginx/session/ngx_tg_session_impl.h"
+#include "nginx/session/ngx_tg_variables.h"
 
 #include "base/tg_number.h"
 #include "nginx/call/ngx_tg_call_checks.h"
-
-static ngx_tg_session_t *
-ngx_tg_stream_get_session(ngx_stream_session_t *s)
-{
-    return ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
-}
 
 ngx_tg_call_t *
 ngx_tg_stream_get_current_call(ngx_stream_session_t *s)
@@ -18,44 +12,6 @@ ngx_tg_stream_get_current_call(ngx_stream_session_t *s)
     session = ngx_tg_stream_get_session(s);
 
     return session != NULL ? session->base.current : NULL;
-}
-
-ngx_int_t
-ngx_tg_variable_set(ngx_tg_variable_value_t *v, const char *data, size_t len)
-{
-    if (data == NULL) {
-        v->not_found = 1;
-        return NGX_OK;
-    }
-
-    v->data = (u_char *) data;
-    v->len = (unsigned) len;
-    v->valid = 1;
-    v->no_cacheable = 0;
-    v->not_found = 0;
-
-    return NGX_OK;
-}
-
-ngx_int_t
-ngx_tg_variable_set_str(ngx_tg_variable_value_t *v, tg_str_t str)
-{
-    return ngx_tg_variable_set(v, str.data, str.len);
-}
-
-static ngx_int_t
-ngx_tg_variable_set_number(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
-                           uint64_t number)
-{
-    u_char *p;
-
-    p = ngx_pnalloc(s->connection->pool, NGX_INT64_LEN);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    return ngx_tg_variable_set(v, (char *) p,
-                               ngx_sprintf(p, "%uL", number) - p);
 }
 
 /* Decodes an escaped body, which may be absent. */
@@ -289,36 +245,6 @@ ngx_tg_dollar_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
     return ngx_tg_variable_set_str(v, TG_STR("$"));
 }
 
-/*
- * $tool_client_pid, _uid and _gid, even before a session exists (for
- * `limit_conn`), and from memory for a closed connection.
- */
-static ngx_int_t
-ngx_tg_client_variable(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
-                       uintptr_t data)
-{
-    ngx_tg_session_t *session;
-    ngx_tg_peer_cred_t client;
-
-    session = ngx_tg_stream_get_session(s);
-
-    if (session != NULL && session->base.has_client) {
-        client = session->base.client;
-    } else if (ngx_tg_connection_get_peer_cred(s->connection, &client)
-               != NGX_OK) {
-        return ngx_tg_variable_set(v, NULL, 0);
-    }
-
-    switch (data) {
-    case 'p':
-        return ngx_tg_variable_set_number(s, v, client.pid);
-    case 'u':
-        return ngx_tg_variable_set_number(s, v, client.uid);
-    default:
-        return ngx_tg_variable_set_number(s, v, client.gid);
-    }
-}
-
 /* Sets seconds with milliseconds, like $session_time. */
 static ngx_int_t
 ngx_tg_variable_set_msec(ngx_stream_session_t *s, ngx_tg_variable_value_t *v,
@@ -545,6 +471,8 @@ static ngx_stream_variable_t ngx_tg_variables[] = {
     NGX_TG_VARIABLE("tool_client_pid", client, 'p', 0),
     NGX_TG_VARIABLE("tool_client_uid", client, 'u', 0),
     NGX_TG_VARIABLE("tool_client_gid", client, 'g', 0),
+    NGX_TG_VARIABLE("tool_user", http_client, 'u', 0),
+    NGX_TG_VARIABLE("tool_scopes", http_client, 's', 0),
     NGX_TG_VARIABLE("tool_client_name", session, 'n', 0),
     NGX_TG_VARIABLE("tool_client_version", session, 'e', 0),
     NGX_TG_VARIABLE("tool_client_via", session, 'v', 0),
