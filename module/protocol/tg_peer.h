@@ -253,6 +253,9 @@ int tg_peer_handle_message(tg_peer_t *peer, tg_str_t text);
 void tg_peer_respond(tg_peer_t *peer, const tg_reply_t *reply,
                      const tg_outcome_t *outcome);
 
+/* Answers a request with an error: the client lacks a scope. */
+void tg_peer_respond_forbidden(tg_peer_t *peer, const tg_request_t *request);
+
 /*
  * Answers a request with "unknown tool" or "method not found", from within
  * ops->call or ops->on_unknown.

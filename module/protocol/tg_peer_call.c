@@ -314,6 +314,17 @@ tg_peer_dispatch_request(tg_peer_t *peer, tg_request_t *request)
 }
 
 void
+tg_peer_respond_forbidden(tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_outcome_t why;
+
+    why = tg_outcome_make_failure(TG_FAILURE_UNKNOWN,
+                                  "The token lacks a scope for this.");
+    tg_reply_write_error(peer, &request->reply, TG_RPC_INVALID_REQUEST, &why,
+                         TG_STR_NONE);
+}
+
+void
 tg_peer_respond_unknown(tg_peer_t *peer, const tg_request_t *request)
 {
     static const struct {

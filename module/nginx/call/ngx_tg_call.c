@@ -254,6 +254,14 @@ ngx_tg_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         call->rule = NGX_TG_RULE_DENY;
         base->needed_scopes =
             ngx_tg_session_base_get_needed_scopes(base, request->entry);
+
+        if (base->needed_scopes.len != 0) {
+            call->priv->is_refused = 1;
+            tg_peer_respond_forbidden(peer, request);
+            ngx_tg_call_end(call, NULL);
+            return;
+        }
+
         ngx_tg_call_reject_as_unknown(call, peer);
         return;
     }

@@ -6,6 +6,8 @@
  *   ngx_http_tg_mcp_fields.c   headers of requests
  *   ngx_http_tg_mcp_origin.c   web pages that may call: Origin, Host
  *   ngx_http_tg_mcp_reply.c    responses: JSON, or a stream of events
+ *   ngx_http_tg_mcp_auth.c     who calls; challenges
+ *   ngx_http_tg_mcp_metadata.c metadata of OAuth
  *   ngx_http_tg_mcp_filter.c   responses of NGINX: headers, errors
  */
 #ifndef _NGX_HTTP_TG_MCP_H_INCLUDED_
@@ -36,7 +38,8 @@ typedef struct {
 } ngx_http_tg_pass_t;
 
 typedef struct {
-    ngx_array_t passes; /* ngx_http_tg_pass_t * */
+    ngx_array_t passes;    /* ngx_http_tg_pass_t * */
+    ngx_array_t resources; /* ngx_http_tg_resource_t */
 } ngx_http_tg_main_conf_t;
 
 typedef struct {
@@ -45,7 +48,22 @@ typedef struct {
     ngx_flag_t is_any_origin;
     ngx_array_t *origins; /* tg_str_t; NULL: the default of mcp_origins */
     ngx_msec_t heartbeat; /* in ms */
+    ngx_http_complex_value_t *user;   /* mcp_user, or NULL */
+    ngx_http_complex_value_t *scopes; /* mcp_scopes, or NULL */
+    const char *resource;             /* mcp_resource, or NULL */
+    ngx_str_t metadata;               /* URI of its metadata, or empty */
+    ngx_array_t *authorization_servers; /* ngx_str_t; NULL: none */
+    ngx_array_t *scopes_supported;      /* ngx_str_t; NULL: none */
 } ngx_http_tg_loc_conf_t;
+
+/* An `mcp_resource`. */
+typedef struct {
+    void *server; /* configuration of its `server` in ngx_http_core_module */
+    const ngx_http_tg_loc_conf_t *conf;
+    tg_str_t uri;
+    tg_str_t path;
+    ngx_str_t metadata; /* URI of its metadata */
+} ngx_http_tg_resource_t;
 
 /* A request to mcp_pass. */
 typedef struct {
@@ -53,6 +71,7 @@ typedef struct {
     const ngx_http_tg_loc_conf_t *conf;
     ngx_tg_session_t *session; /* NULL before its message, and at its end */
     tg_http_request_t http;
+    ngx_tg_http_client_t client;
     tg_buf_t body;
     tg_buf_t events; /* events that are being sent */
     ngx_buf_t buf;   /* the part of the response that is being sent */
@@ -99,6 +118,29 @@ ngx_int_t ngx_http_tg_check_origin(ngx_http_request_t *r, tg_str_t *origin);
  * authentication: a handler of the preaccess phase.
  */
 ngx_int_t ngx_http_tg_origin_handler(ngx_http_request_t *r);
+
+/* --- ngx_http_tg_mcp_auth.c --- */
+
+/* Sets mcp_user or mcp_scopes. */
+char *ngx_http_tg_conf_set_identity(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf);
+char *ngx_http_tg_conf_set_resource(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf);
+
+/* Sets the identity of the request's session. Returns NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_http_tg_identify(ngx_http_tg_ctx_t *ctx);
+
+/* Adds WWW-Authenticate to a response that needs it. NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_http_tg_add_challenge(ngx_http_request_t *r);
+
+/* --- ngx_http_tg_mcp_metadata.c --- */
+
+char *ngx_http_tg_conf_set_metadata(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf);
+
+/* Sets a list of words. */
+char *ngx_http_tg_conf_add_words(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
 
 /* --- ngx_http_tg_mcp_filter.c --- */
 

@@ -110,6 +110,7 @@ ngx_http_tg_header_filter(ngx_http_request_t *r)
 
     if (conf->pass != NULL && r == r->main
         && (ngx_http_tg_add_cors(r) != NGX_OK
+            || ngx_http_tg_add_challenge(r) != NGX_OK
             || (ngx_http_tg_is_error_page(r)
                 && ngx_http_tg_replace_page(r) != NGX_OK)))
     {

@@ -403,6 +403,11 @@ ngx_http_tg_serve(ngx_http_tg_ctx_t *ctx, tg_str_t text)
         return;
     }
 
+    if (ngx_http_tg_identify(ctx) != NGX_OK) {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
     time = ngx_timeofday();
     ctx->session->base.peer.now_ms = (uint64_t) time->sec * 1000 + time->msec;
     ctx->session->bytes_in = text.len;
@@ -411,6 +416,10 @@ ngx_http_tg_serve(ngx_http_tg_ctx_t *ctx, tg_str_t text)
         != TG_OK) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
+    }
+
+    if (ctx->session->base.needed_scopes.len != 0) {
+        ctx->http.status = NGX_HTTP_FORBIDDEN;
     }
 
     /* Calls have copied what they need. */

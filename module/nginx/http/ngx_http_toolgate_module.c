@@ -48,6 +48,36 @@ static ngx_command_t ngx_http_tg_commands[] = {
       ngx_http_tg_conf_set_heartbeat, NGX_HTTP_LOC_CONF_OFFSET,
       offsetof(ngx_http_tg_loc_conf_t, heartbeat), NULL },
 
+    { ngx_string("mcp_user"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_TAKE1,
+      ngx_http_tg_conf_set_identity, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, user), NULL },
+
+    { ngx_string("mcp_scopes"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_TAKE1,
+      ngx_http_tg_conf_set_identity, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, scopes), NULL },
+
+    { ngx_string("mcp_authorization_server"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_1MORE,
+      ngx_http_tg_conf_add_words, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, authorization_servers), NULL },
+
+    { ngx_string("mcp_scopes_supported"),
+      NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
+          | NGX_CONF_1MORE,
+      ngx_http_tg_conf_add_words, NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_tg_loc_conf_t, scopes_supported), NULL },
+
+    { ngx_string("mcp_resource"), NGX_HTTP_LOC_CONF | NGX_CONF_TAKE1,
+      ngx_http_tg_conf_set_resource, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("mcp_metadata"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS,
+      ngx_http_tg_conf_set_metadata, 0, 0, NULL },
+
     ngx_null_command
 };
 
@@ -61,6 +91,9 @@ ngx_http_tg_create_main_conf(ngx_conf_t *cf)
     return mcf != NULL
                    && ngx_array_init(&mcf->passes, cf->pool, 4,
                                      sizeof(ngx_http_tg_pass_t *))
+                          == NGX_OK
+                   && ngx_array_init(&mcf->resources, cf->pool, 4,
+                                     sizeof(ngx_http_tg_resource_t))
                           == NGX_OK
                ? mcf
                : NULL;
@@ -101,9 +134,28 @@ ngx_http_tg_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_conf_merge_value(conf->is_any_origin, prev->is_any_origin, 0);
 
+    conf->user = conf->user != NULL ? conf->user : prev->user;
+    conf->scopes = conf->scopes != NULL ? conf->scopes : prev->scopes;
+
+    if (conf->authorization_servers == NULL) {
+        conf->authorization_servers = prev->authorization_servers;
+    }
+
+    if (conf->scopes_supported == NULL) {
+        conf->scopes_supported = prev->scopes_supported;
+    }
+
+    if (conf->resource != NULL
+        && (conf->pass == NULL || conf->authorization_servers == NULL))
+    {
+        return ngx_tg_conf_error(cf, "\"mcp_resource\" needs \"mcp_pass\" "
+                                     "and \"mcp_authorization_server\"");
+    }
+
     /* Blocks `if` and `limit_except` keep the handler of their location. */
     if (clcf->noname && conf->pass == NULL) {
         conf->pass = prev->pass;
+        conf->metadata = prev->metadata;
     }
 
     return NGX_CONF_OK;
