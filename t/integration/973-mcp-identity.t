@@ -13,6 +13,10 @@ tool ann { return hi; allow user=ann; deny all; }
 tool not_bob { return hi; deny user=bob; }
 tool write { return ok; allow "scope=t:read t:write" scope=admin; deny all; }
 tool local { return hi; allow uid=0 gid=0; deny all; }
+tool sure {
+    ask go form { message Sure?; field why string required; }
+    return "$tool_user: $tool_answer_go_why";
+}
 prompt secret { message user hi; allow scope=p; deny all; }
 END
 my $locations = sprintf <<'END', $tg->socket_path;
@@ -54,20 +58,45 @@ sub tools {
 
 # --- lists and calls --------------------------------------------------------
 
-is tools(), 'open not_bob', 'a client without a name';
-is tools('X-Test' => 'ann'), 'open ann not_bob', 'ann';
-is tools('X-Test' => 'bob'), 'open', 'bob';
-is tools('X-Words' => 't:read'), 'open not_bob', 'one scope of two';
-is tools('X-Words' => ' t:write  x t:read'), 'open not_bob write',
+is tools(), 'open not_bob sure', 'a client without a name';
+is tools('X-Test' => 'ann'), 'open ann not_bob sure', 'ann';
+is tools('X-Test' => 'bob'), 'open sure', 'bob';
+is tools('X-Words' => 't:read'), 'open not_bob sure', 'one scope of two';
+is tools('X-Words' => ' t:write  x t:read'), 'open not_bob write sure',
     'both scopes';
-is tools('X-Words' => 'admin'), 'open not_bob write', 'the other rule';
-is tools('X-Test' => 'ann', path => '/plain'), 'open ann not_bob',
+is tools('X-Words' => 'admin'), 'open not_bob write sure', 'the other rule';
+is tools('X-Test' => 'ann', path => '/plain'), 'open ann not_bob sure',
     'without OAuth';
 is ask('tools/call', { name => 'open' }, 'X-Test' => 'ann',
     'X-Words' => 'a b')->{json}{result}{content}[0]{text}, 'ann|a b|',
     'variables';
 isnt ask('tools/call', { name => 'ann' }, 'X-Test' => 'eve')->{status}, 403,
     'a hidden tool is unknown';
+
+# --- questions --------------------------------------------------------------
+
+sub ask_sure {
+    my ($user, $params) = @_;
+    my $answer = $http->ask(modern_request('tools/call',
+        { name => 'sure', %$params },
+        meta => {
+            %MODERN_META,
+            'io.modelcontextprotocol/clientCapabilities' =>
+                { elicitation => {} },
+        },
+        headers => { Authorization => 'Bearer secret', 'X-Test' => $user }));
+    return $answer->{json};
+}
+my $asked = ask_sure('ann', {})->{result};
+is $asked->{resultType}, 'input_required', 'a question';
+my $answers = {
+    requestState   => $asked->{requestState},
+    inputResponses => { go => { action => 'accept', content => { why => 'now' } } },
+};
+is ask_sure('bob', $answers)->{error}{code}, -32602,
+    "a user with another one's state";
+is ask_sure('ann', $answers)->{result}{content}[0]{text}, 'ann: now',
+    'the user who was asked';
 
 # --- challenges -------------------------------------------------------------
 

@@ -38,18 +38,21 @@ ngx_tg_ask_bind(tg_sha256_t *sha, tg_str_t part)
     tg_sha256_update(sha, part);
 }
 
-/* Adds who calls: a user id, or the address of a client without one. */
+/* Adds the client: its user id, its user's name over HTTP, or its address. */
 static void
 ngx_tg_ask_bind_client(tg_sha256_t *sha, ngx_tg_session_base_t *base)
 {
-    const ngx_tg_peer_cred_t *client;
+    ngx_tg_client_t client;
 
-    client = ngx_tg_session_base_get_peer_cred(base);
+    client = ngx_tg_session_base_get_client(base);
 
-    if (client != NULL) {
+    if (client.cred != NULL) {
         ngx_tg_ask_bind(sha, TG_STR("uid"));
-        ngx_tg_ask_bind(sha, tg_str((const char *) &client->uid,
-                                    sizeof(client->uid)));
+        ngx_tg_ask_bind(sha, tg_str((const char *) &client.cred->uid,
+                                    sizeof(client.cred->uid)));
+    } else if (client.http != NULL && client.http->user.len != 0) {
+        ngx_tg_ask_bind(sha, TG_STR("user"));
+        ngx_tg_ask_bind(sha, client.http->user);
     } else {
         ngx_tg_ask_bind(sha, TG_STR("address"));
         ngx_tg_ask_bind(sha, ngx_tg_str_from_ngx(&base->connection->addr_text));
