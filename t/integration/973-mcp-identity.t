@@ -91,7 +91,8 @@ my $asked = ask_sure('ann', {})->{result};
 is $asked->{resultType}, 'input_required', 'a question';
 my $answers = {
     requestState   => $asked->{requestState},
-    inputResponses => { go => { action => 'accept', content => { why => 'now' } } },
+    inputResponses =>
+        { go => { action => 'accept', content => { why => 'now' } } },
 };
 is ask_sure('bob', $answers)->{error}{code}, -32602,
     "a user with another one's state";

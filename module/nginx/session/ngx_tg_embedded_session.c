@@ -23,6 +23,10 @@ static ngx_queue_t ngx_tg_embedded_cache = { &ngx_tg_embedded_cache,
                                              &ngx_tg_embedded_cache };
 static ngx_uint_t ngx_tg_embedded_ncached;
 
+/* Returns the session of its link in the cache. */
+#define ngx_tg_embedded_of(q)                                                  \
+    TG_CONTAINER_OF(q, ngx_tg_embedded_session_t, block.priv.all)
+
 static const tg_peer_ops_t ngx_tg_embedded_peer_ops = {
     .call = ngx_tg_call_start,
     .on_unknown = ngx_tg_parked_on_unknown_tool,
@@ -32,6 +36,7 @@ static const tg_peer_ops_t ngx_tg_embedded_peer_ops = {
     .log = ngx_tg_session_base_on_log,
     .on_refused = ngx_tg_session_on_rejected_message,
     .on_subscribe = ngx_tg_subscription_on_change,
+    .can_report = ngx_tg_subscription_can_report,
     .is_visible = ngx_tg_session_base_can_see,
 };
 
@@ -57,7 +62,7 @@ ngx_tg_embedded_session_alloc(size_t arrays)
         q = ngx_queue_head(&ngx_tg_embedded_cache);
         ngx_queue_remove(q);
         ngx_tg_embedded_ncached--;
-        embedded = (void *) ngx_tg_session_of(q, all);
+        embedded = ngx_tg_embedded_of(q);
     }
 
     if (embedded != NULL) {
@@ -215,7 +220,7 @@ ngx_tg_embedded_session_exit(void)
     while (!ngx_queue_empty(&ngx_tg_embedded_cache)) {
         q = ngx_queue_head(&ngx_tg_embedded_cache);
         ngx_queue_remove(q);
-        ngx_free(ngx_tg_session_of(q, all));
+        ngx_free(ngx_tg_embedded_of(q));
     }
 
     ngx_tg_embedded_ncached = 0;
