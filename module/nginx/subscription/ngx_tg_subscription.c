@@ -148,6 +148,19 @@ ngx_tg_watched_uri_free(ngx_tg_watched_uri_t *watched)
 
 /* --- sessions --- */
 
+/* Returns the time by the clock that the kernel uses for files, in ns. */
+static uint64_t
+ngx_tg_subscription_get_time(void)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0) {
+        return 0;
+    }
+
+    return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
 static void
 ngx_tg_subscriber_add(ngx_tg_session_base_t *base, tg_str_t uri)
 {
@@ -180,10 +193,13 @@ ngx_tg_subscriber_add(ngx_tg_session_base_t *base, tg_str_t uri)
     subscriber->base = base;
     subscriber->nupdates = watched->nupdates;
     subscriber->is_restored = base->is_restoring;
+    subscriber->since = ngx_tg_subscription_get_time();
     subscriber->next = base->subscribers;
     base->subscribers = subscriber;
     ngx_queue_insert_tail(&watched->subscribers, &subscriber->queue);
     ngx_tg_subscriptions_add_memory(sizeof(ngx_tg_subscriber_t));
+    /* A change from here on must be reported, whenever it is delivered. */
+    tg_peer_set_resource_version(&base->peer, uri, watched->version);
 }
 
 static void
@@ -255,10 +271,12 @@ ngx_tg_resource_notify_updated(const ngx_tg_srv_conf_t *scf, tg_str_t uri)
 }
 
 void
-ngx_tg_watched_uri_set_version(ngx_tg_watched_uri_t *watched, uint64_t version)
+ngx_tg_watched_uri_set_version(ngx_tg_watched_uri_t *watched, uint64_t version,
+                               uint64_t changed)
 {
     if (watched->version != version) {
         watched->version = version;
+        watched->changed = changed;
         ngx_tg_watched_uri_set_updated(watched);
     }
 }
@@ -304,7 +322,9 @@ ngx_tg_subscriber_take_update(ngx_tg_subscriber_t *subscriber)
 
     if (watched->version != 0) {
         known = tg_peer_get_resource_version(peer, watched->uri);
-        is_updated |= known != 0 && known != watched->version;
+        is_updated |= known != 0 ? known != watched->version
+                                 : subscriber->is_restored
+                                       || watched->changed >= subscriber->since;
         tg_peer_set_resource_version(peer, watched->uri, watched->version);
     }
 

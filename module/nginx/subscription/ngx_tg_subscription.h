@@ -22,7 +22,8 @@ struct ngx_tg_subscriber_s {
     ngx_tg_watched_uri_t *watched;
     ngx_tg_session_base_t *base;
     uint64_t nupdates; /* value of watched->nupdates that it was sent */
-    /* From another worker: updates without a version may be lost meanwhile. */
+    uint64_t since;    /* time of its subscription in this worker, in ns */
+    /* From another worker: changes from a version not known may be lost. */
     unsigned is_restored:1;
 };
 
@@ -37,6 +38,7 @@ struct ngx_tg_watched_uri_s {
 
     /* Version of the content; 0: not known. A client has one of its own. */
     uint64_t version;
+    uint64_t changed; /* time of the last change, in ns; 0: not known */
     /* updates without a version, such as those of another MCP server */
     uint64_t nupdates;
 
@@ -69,11 +71,12 @@ int ngx_tg_subscription_can_report(void *host, const tg_catalog_entry_t *entry,
 void ngx_tg_resource_notify_updated(const ngx_tg_srv_conf_t *scf, tg_str_t uri);
 
 /*
- * Sets the version of the content, which depends on nothing but the content.
- * Notifies the sessions that know another one.
+ * Sets the version of the content, which depends on nothing but the content,
+ * and the time since which it is the content. Notifies the sessions that know
+ * another version, or none and subscribed before that time.
  */
 void ngx_tg_watched_uri_set_version(ngx_tg_watched_uri_t *watched,
-                                    uint64_t version);
+                                    uint64_t version, uint64_t changed);
 
 /* Looks again for what can watch URIs, after a server's catalog has changed. */
 void ngx_tg_subscriptions_update(const ngx_tg_srv_conf_t *scf);

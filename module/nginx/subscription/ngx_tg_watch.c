@@ -100,17 +100,17 @@ ngx_tg_watch_get_result_version(tg_str_t result)
     return version;
 }
 
-/* Returns the version that the runner reports for a file, or 0. */
+/* Returns a member of the runner's result for a file, or 0. */
 static uint64_t
-ngx_tg_watch_get_file_version(tg_str_t result)
+ngx_tg_watch_get_file_number(tg_str_t result, tg_str_t name)
 {
     tg_str_t text;
-    uint64_t version;
+    uint64_t number;
     size_t i;
 
-    version = 0;
+    number = 0;
 
-    if (!tg_json_has_member(result, TG_STR("version"), TG_JSON_STRING, &text)) {
+    if (!tg_json_has_member(result, name, TG_JSON_STRING, &text)) {
         return 0;
     }
 
@@ -118,10 +118,10 @@ ngx_tg_watch_get_file_version(tg_str_t result)
 
     for (i = 0; i < text.len && i < 16 && tg_hex_value(text.data[i]) >= 0; i++)
     {
-        version = version << 4 | (uint64_t) tg_hex_value(text.data[i]);
+        number = number << 4 | (uint64_t) tg_hex_value(text.data[i]);
     }
 
-    return version;
+    return number;
 }
 
 static void
@@ -129,16 +129,25 @@ ngx_tg_watch_on_response(void *data, const tg_response_t *answer)
 {
     ngx_tg_watched_uri_t *watched = data;
 
-    uint64_t version;
+    uint64_t version, changed;
     ngx_msec_t delay;
 
-    version = answer->kind != TG_RESPONSE_RESULT ? 0
-              : watched->mode == NGX_TG_WATCH_FILE
-                  ? ngx_tg_watch_get_file_version(answer->result)
-                  : ngx_tg_watch_get_result_version(answer->result);
+    version = 0;
+    changed = 0;
+
+    if (answer->kind != TG_RESPONSE_RESULT) {
+        /* void */
+    } else if (watched->mode == NGX_TG_WATCH_FILE) {
+        version = ngx_tg_watch_get_file_number(answer->result,
+                                               TG_STR("version"));
+        changed = ngx_tg_watch_get_file_number(answer->result,
+                                               TG_STR("changed"));
+    } else {
+        version = ngx_tg_watch_get_result_version(answer->result);
+    }
 
     if (version != 0) {
-        ngx_tg_watched_uri_set_version(watched, version);
+        ngx_tg_watched_uri_set_version(watched, version, changed);
     }
 
     delay = watched->mode == NGX_TG_WATCH_EVERY ? watched->every

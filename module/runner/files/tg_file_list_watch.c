@@ -248,7 +248,7 @@ tg_file_list_watch_on_done(tg_thread_work_t *work)
     if (watch->is_ending) {
         tg_file_list_watch_end(watch);
     } else if (watch->found != watch->version) {
-        tg_files_respond_version(job, watch->found);
+        tg_files_respond_version(job, watch->found, 0);
         tg_file_list_watch_end(watch);
     } else {
         uv_timer_start(&watch->timer, tg_file_list_watch_on_timer,

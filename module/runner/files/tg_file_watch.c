@@ -49,13 +49,19 @@ tg_file_watch_hash(const struct stat *info)
            | 2;
 }
 
+static uint64_t
+tg_file_watch_get_time(const struct stat *info)
+{
+    return (uint64_t) info->st_ctim.tv_sec * 1000000000
+           + (uint64_t) info->st_ctim.tv_nsec;
+}
+
 /*
  * Returns the version of the file below root; 1: it does not exist. *nlinks is
  * 0 if the file was deleted or replaced after it was opened.
  */
 static uint64_t
-tg_file_watch_read_version(const tg_file_watch_t *watch, int root,
-                           nlink_t *nlinks)
+tg_file_watch_read_version(tg_file_watch_t *watch, int root, nlink_t *nlinks)
 {
     struct stat info;
     uint64_t version;
@@ -68,6 +74,7 @@ tg_file_watch_read_version(const tg_file_watch_t *watch, int root,
     if (fd != -1 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         *nlinks = info.st_nlink;
         version = tg_file_watch_hash(&info);
+        watch->changed = tg_file_watch_get_time(&info);
     }
 
     if (fd != -1) {
@@ -125,11 +132,25 @@ tg_file_watch_on_work(tg_thread_work_t *work)
                                       TG_FILE_WATCH_MASK);
     }
 
+    watch->changed = 0;
     watch->found = tg_file_watch_find_version(watch);
+
+    /* The time at which a file was deleted is that of its folder. */
+    if (watch->found == 1) {
+        watch->changed = stat(watch->folder, &info) == 0
+                             ? tg_file_watch_get_time(&info)
+                             : 0;
+    }
+
     slash = watch->folder + strlen(watch->folder);
     *slash = '/';
     watch->is_link = lstat(watch->folder, &info) == 0 && S_ISLNK(info.st_mode);
     *slash = '\0';
+
+    /* Another link to an old file is a change, too. */
+    if (watch->is_link && watch->changed < tg_file_watch_get_time(&info)) {
+        watch->changed = tg_file_watch_get_time(&info);
+    }
 
     return 0;
 }
@@ -193,7 +214,7 @@ tg_file_watch_on_done(tg_thread_work_t *work)
     if (watch->is_ending) {
         tg_file_watch_end(watch);
     } else if (watch->found != watch->version) {
-        tg_files_respond_version(job, watch->found);
+        tg_files_respond_version(job, watch->found, watch->changed);
         tg_file_watch_end(watch);
     } else {
         tg_file_watch_schedule(watch, watch->nevents != watch->files->nevents

@@ -50,7 +50,8 @@ typedef struct tg_file_watch_s {
     int inotify;
     int wd; /* -1: cannot be watched */
     int is_link;
-    uint64_t found; /* version of the file */
+    uint64_t found;   /* version of the file */
+    uint64_t changed; /* time of its last change, in ns; 0: not known */
 } tg_file_watch_t;
 
 /* --- tg_file_watch.c --- */

@@ -155,14 +155,21 @@ tg_files_read_version(tg_str_t raw, uint64_t *version)
 }
 
 void
-tg_files_respond_version(tg_job_t *job, uint64_t version)
+tg_files_respond_version(tg_job_t *job, uint64_t version, uint64_t changed)
 {
     tg_buf_t json;
 
     tg_job_on_work_ended(job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_printf(&json, "{\"version\":\"%016llx\"}",
+    tg_buf_printf(&json, "{\"version\":\"%016llx\"",
                   (unsigned long long) version);
+
+    if (changed != 0) {
+        tg_buf_printf(&json, ",\"changed\":\"%016llx\"",
+                      (unsigned long long) changed);
+    }
+
+    tg_buf_append_char(&json, '}');
     tg_job_respond(job, &json);
     tg_buf_deinit(&json);
     tg_job_set_ending(job);

@@ -60,8 +60,12 @@ int tg_files_read_path(char **at, const tg_file_spec_t *spec, char **path,
 /* Reads a version, 16 hexadecimal digits; 0 if absent. TG_OK, TG_INVALID. */
 int tg_files_read_version(tg_str_t raw, uint64_t *version);
 
-/* Sends the version of a file or of a list as the result of a job. */
-void tg_files_respond_version(tg_job_t *job, uint64_t version);
+/*
+ * Sends the version of a file or of a list as the result of a job, and the time
+ * of its last change in ns, unless that is 0.
+ */
+void tg_files_respond_version(tg_job_t *job, uint64_t version,
+                              uint64_t changed);
 
 /*
  * Returns the failure of a job whose file or folder cannot be opened or read,
