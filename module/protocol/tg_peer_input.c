@@ -392,9 +392,15 @@ tg_peer_ask(tg_peer_t *peer, const tg_request_t *request, tg_str_t inputs,
     from.state = state;
     round = tg_input_round_add(peer, &from);
 
-    if (round == NULL
-        || tg_input_round_set_responses(peer, round, TG_STR("{")) != TG_OK)
-    {
+    if (round == NULL) {
+        peer->out.failed = 1;
+        return TG_NOMEM;
+    }
+
+    if (tg_input_round_set_responses(peer, round, TG_STR("{")) != TG_OK) {
+        at = tg_input_round_find(peer, round->id);
+        tg_input_round_free(peer, tg_input_round_take(peer, at));
+        peer->out.failed = 1;
         return TG_NOMEM;
     }
 

@@ -33,7 +33,10 @@ tg_peer_get_log_level(const tg_peer_t *peer, const tg_reply_t *reply)
     }
 
     /* MCP leaves it to the server what a session gets before setLevel. */
-    return peer->is_legacy ? TG_MCP_LOG_INFO : TG_MCP_LOG_NONE;
+    return peer->is_legacy
+                   && (tg_peer_get_capabilities(peer) & TG_CAPABILITY_LOGGING)
+               ? TG_MCP_LOG_INFO
+               : TG_MCP_LOG_NONE;
 }
 
 void
