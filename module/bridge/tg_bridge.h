@@ -119,7 +119,6 @@ struct tg_bridge_request_s {
     size_t size;
     tg_bridge_request_type_t kind;
     unsigned has_progress:1;
-    unsigned has_log_level:1; /* the agent wants notifications/message */
     tg_str_t cursor; /* for a list: raw cursor, stored in data, or absent */
     /* Stored in data. For a method: its name, and params as arguments. */
     tg_mcp_call_t call_params;
@@ -200,8 +199,9 @@ struct tg_bridge_s {
     tg_bridge_subscription_t *subscriptions;
     unsigned nsubscriptions;
     unsigned nsubscribing; /* requests of the bridge for subscriptions */
-    tg_buf_t log_level;    /* params of the last logging/setLevel, or empty */
-    char own_tag;          /* its address is the tag of other own requests */
+    /* level of the last logging/setLevel that the parent has accepted */
+    tg_mcp_log_level_t log_level;
+    char own_tag; /* its address is the tag of other own requests */
 
     tg_bridge_server_request_t *server_requests;
     /* Capabilities of the agent that were last sent to the parent. */

@@ -294,7 +294,6 @@ tg_bridge_agent_init(tg_bridge_t *bridge)
     int rc;
 
     tg_buf_init(&bridge->info_text, tg_alloc_libc());
-    tg_buf_init(&bridge->log_level, tg_alloc_libc());
     bridge->info.name = tg_str_from_cstr(bridge->options->name != NULL
                                              ? bridge->options->name
                                              : "toolgate-bridge");

@@ -79,6 +79,19 @@ tg_bridge_params_get_uri(tg_str_t params, char *room)
     return tg_buf_has_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
 }
 
+/* Returns the level that params name, or TG_MCP_LOG_NONE. */
+static tg_mcp_log_level_t
+tg_bridge_params_get_log_level(tg_str_t params)
+{
+    tg_str_t level;
+
+    return params.data != NULL
+                   && tg_json_has_member(params, TG_STR("level"),
+                                         TG_JSON_STRING, &level)
+               ? tg_mcp_log_level_parse(level)
+               : TG_MCP_LOG_NONE;
+}
+
 /* Checks for a subscription beyond the limit. */
 static int
 tg_bridge_is_too_many(tg_bridge_t *bridge, const tg_request_t *request)
@@ -136,21 +149,6 @@ tg_bridge_forward_discover(tg_bridge_t *bridge, const tg_request_t *request)
     return TG_OK;
 }
 
-static void
-tg_bridge_set_log_level(tg_bridge_t *bridge, tg_str_t params)
-{
-    tg_str_t level;
-
-    if (tg_json_has_member(params, TG_STR("level"), TG_JSON_STRING, &level)
-        && level.len <= TG_NAME_MAX)
-    {
-        tg_buf_truncate(&bridge->log_level, 0);
-        tg_buf_append_char(&bridge->log_level, '{');
-        tg_json_add_raw(&bridge->log_level, "level", level);
-        tg_buf_append_char(&bridge->log_level, '}');
-    }
-}
-
 void
 tg_bridge_forward_on_response(const tg_bridge_request_t *request,
                               const tg_response_t *answer)
@@ -186,7 +184,7 @@ tg_bridge_forward_on_response(const tg_bridge_request_t *request,
         break;
     case TG_BRIDGE_SET_LEVEL:
         if (is_done) {
-            tg_bridge_set_log_level(bridge, params);
+            bridge->log_level = tg_bridge_params_get_log_level(params);
         }
 
         break;
@@ -259,22 +257,75 @@ tg_bridge_forward_progress(tg_bridge_t *bridge, const tg_message_t *message)
     }
 }
 
-/* Checks whether the agent accepts log messages (notifications/message). */
-static int
-tg_bridge_has_log_level(const tg_bridge_t *bridge)
+/*
+ * Returns the lowest level of the log messages that the agent wants: that of
+ * its session (legacy) or of its requests that the parent has (modern). A
+ * message does not say which request it is about.
+ */
+static tg_mcp_log_level_t
+tg_bridge_get_log_level(const tg_bridge_t *bridge)
 {
     const tg_bridge_request_t *request;
+    tg_mcp_log_level_t level, wanted;
     const tg_call_t *call;
+
+    wanted = TG_MCP_LOG_NONE;
+
+    if (bridge->peer.is_legacy) {
+        wanted = bridge->log_level != TG_MCP_LOG_NONE ? bridge->log_level
+                                                      : TG_MCP_LOG_INFO;
+    }
 
     for (call = bridge->peer.calls; call != NULL; call = call->next) {
         request = call->host;
+        level = (tg_mcp_log_level_t) call->reply.log_level;
 
-        if (request->has_log_level) {
-            return 1;
+        if (request->uv_request.is_sent && level != TG_MCP_LOG_NONE
+            && (wanted == TG_MCP_LOG_NONE || level < wanted))
+        {
+            wanted = level;
         }
     }
 
-    return bridge->peer.is_legacy;
+    return wanted;
+}
+
+/* Passes a log message on if the agent wants messages of its level. */
+static void
+tg_bridge_forward_log_message(tg_bridge_t *bridge, tg_str_t params)
+{
+    tg_mcp_log_level_t level, wanted;
+
+    level = tg_bridge_params_get_log_level(params);
+    wanted = tg_bridge_get_log_level(bridge);
+
+    if (wanted != TG_MCP_LOG_NONE && level >= wanted) {
+        tg_peer_notify(&bridge->peer, TG_STR("notifications/message"), params);
+    }
+}
+
+/* Sends the agent's logging/setLevel again. Returns TG_OK or TG_NOMEM. */
+static int
+tg_bridge_restore_log_level(tg_bridge_t *bridge)
+{
+    tg_buf_t params;
+    int rc;
+
+    if (bridge->log_level == TG_MCP_LOG_NONE) {
+        return TG_OK;
+    }
+
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_printf(&params, "{\"level\":\"%s\"}",
+                  tg_mcp_log_level_get_name(bridge->log_level));
+    rc = tg_buf_has_failed(&params)
+             ? TG_NOMEM
+             : tg_caller_send_request(
+                 &bridge->parent.caller, TG_STR("logging/setLevel"),
+                 tg_buf_view(&params), &bridge->own_tag, NULL);
+    tg_buf_deinit(&params);
+
+    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
 }
 
 /* Passes an update of a resource on: to the session, and to subscriptions. */
@@ -331,10 +382,7 @@ tg_bridge_forward_notification(tg_bridge_t *bridge, tg_str_t method,
         tg_bridge_forward_update(bridge, params);
         break;
     case 3:
-        if (tg_bridge_has_log_level(bridge)) {
-            tg_peer_notify(&bridge->peer, tg_buf_view(&text), params);
-        }
-
+        tg_bridge_forward_log_message(bridge, params);
         break;
     default:
         tg_peer_send_broadcast(&bridge->peer, tg_buf_view(&text), params);
@@ -365,13 +413,7 @@ tg_bridge_forward_resource_updated(tg_bridge_t *bridge, tg_str_t uri)
 void
 tg_bridge_forward_on_open(tg_bridge_t *bridge)
 {
-    if (bridge->log_level.len != 0
-        && tg_caller_send_request(&bridge->parent.caller,
-                                  TG_STR("logging/setLevel"),
-                                  tg_buf_view(&bridge->log_level),
-                                  &bridge->own_tag, NULL)
-               == TG_NOMEM)
-    {
+    if (tg_bridge_restore_log_level(bridge) == TG_NOMEM) {
         tg_bridge_quit_nomem(bridge);
         return;
     }

@@ -173,7 +173,6 @@ tg_bridge_free(tg_bridge_t *bridge)
     tg_uv_client_deinit(&bridge->parent);
     tg_mcp_client_deinit(&bridge->mcp);
     tg_bridge_subscriptions_free(bridge);
-    tg_buf_deinit(&bridge->log_level);
     tg_buf_deinit(&bridge->info_text);
     tg_catalog_unref(bridge->tools);
     free(bridge);

@@ -331,7 +331,6 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
 {
     tg_bridge_request_t *request;
     tg_mcp_call_t *call_params;
-    tg_str_t level;
     size_t size;
     char *at;
 
@@ -364,11 +363,6 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
         tg_bridge_request_copy_call(call_params, asked, at);
     }
 
-    request->has_log_level = asked->reply.is_modern
-                             && tg_json_has_member(
-                                 call_params->meta,
-                                 TG_STR("io.modelcontextprotocol/logLevel"),
-                                 TG_JSON_STRING, &level);
     call_params->is_modern = asked->reply.is_modern
                              && bridge->parent.caller.dialect->has_handshake;
 
