@@ -391,6 +391,8 @@ ngx_http_tg_serve(ngx_http_tg_ctx_t *ctx, tg_str_t text)
 
     r = ctx->request;
     pass = ctx->conf->pass;
+    /* It changes when a server behind begins or ends to offer apps. */
+    ctx->conf->pass->modern_info.has_apps = pass->scf->info.has_apps;
     ctx->http.fields.find = ngx_http_tg_field_find;
     ctx->http.fields.data = r;
     ctx->http.legacy_info = ctx->conf->legacy ? &pass->legacy_info : NULL;
@@ -414,6 +416,7 @@ ngx_http_tg_serve(ngx_http_tg_ctx_t *ctx, tg_str_t text)
 
     if (tg_peer_handle_http(&ctx->session->base.peer, text, &ctx->http)
         != TG_OK) {
+        ctx->is_ended = 1;
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -520,6 +523,8 @@ ngx_http_tg_read_body(ngx_http_request_t *r)
         }
     }
 
+    /* NGINX calls the handler again when the client closes or sends more. */
+    r->read_event_handler = ngx_http_block_reading;
     ngx_http_tg_serve(ctx, tg_buf_view(&ctx->body));
 }
 
