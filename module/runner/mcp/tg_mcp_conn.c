@@ -472,6 +472,7 @@ tg_mcp_conn_start(tg_mcp_conn_t *mcp_conn)
     mcp_conn->started_at = uv_now(mcp_conn->timer.loop);
     mcp_conn->ready_at = 0;
     mcp_conn->has_served = 0;
+    mcp_conn->has_cancelled_calls = 0;
 
     mcp_conn->server->restarts += mcp_conn->nfailures != 0
                                   && !mcp_conn->is_restart;

@@ -122,6 +122,7 @@ struct tg_mcp_conn_s {
     uint64_t retry_at; /* earliest time of the next start */
     unsigned nfailures;
     int is_leaving; /* the connection is freed as soon as it has ended */
+    int has_cancelled_calls; /* since the server's start */
     int has_served; /* the server has answered a call since its start */
     int is_restart; /* the server ends in order to be started again */
     tg_str_t why;   /* error message for calls that are being failed */

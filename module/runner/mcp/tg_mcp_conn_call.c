@@ -201,7 +201,13 @@ tg_mcp_conn_remove_call(tg_mcp_conn_t *mcp_conn, tg_mcp_job_t *call)
 {
     if (call->is_sent) {
         TAILQ_REMOVE(&mcp_conn->calls, call, link);
-        (void) tg_caller_cancel_request(&mcp_conn->caller, call->request, 1);
+
+        if (tg_caller_cancel_request(&mcp_conn->caller, call->request, 1)
+            != TG_MISSING)
+        {
+            mcp_conn->has_cancelled_calls = 1;
+        }
+
     } else {
         TAILQ_REMOVE(&mcp_conn->waiting, call, link);
     }

@@ -81,9 +81,12 @@ tg_mcp_conn_find_logging_call(const tg_mcp_conn_t *mcp_conn,
         }
     }
 
-    return n == 1 || mcp_conn->server->spec.share == TG_MCP_SHARE_CONNECTION
-               ? found
-               : NULL;
+    if (mcp_conn->server->spec.share == TG_MCP_SHARE_CONNECTION) {
+        return found;
+    }
+
+    /* The server may still work on a call that was cancelled. */
+    return n == 1 && !mcp_conn->has_cancelled_calls ? found : NULL;
 }
 
 /* Writes a message that belongs to no call to the error log. */

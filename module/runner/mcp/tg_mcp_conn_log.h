@@ -3,8 +3,9 @@
  *
  * A message does not name the request that it is about. It belongs to a call if
  * its HTTP stream is that of the call; or if all calls of the connection are of
- * one client; or if there is only one call that it can be about. All other
- * messages go to the error log only: no client may see those of another one.
+ * one client; or if there is only one call that it can be about, and none was
+ * cancelled before. All other messages go to the error log only: no client may
+ * see those of another one.
  */
 #ifndef TG_MCP_CONN_LOG_H
 #define TG_MCP_CONN_LOG_H
