@@ -150,7 +150,10 @@ tg_file_list_respond(tg_file_list_call_t *call)
     stats = tg_job_get_run_stats(call->job);
     outcome = tg_file_list_make_outcome(call, &text);
     tg_file_list_log_errors(call);
-    tg_file_list_log_issues(call);
+
+    if (!tg_buf_has_failed(&call->page.issues)) {
+        tg_file_list_log_issues(call);
+    }
 
     if (call->rc == TG_NOMEM || tg_buf_has_failed(&call->page.items)
         || tg_buf_has_failed(&call->page.last)
