@@ -97,8 +97,10 @@ is_deeply $result,
         servers     => 0,
         instances   => 0,
         tasks       => 0,
+        spilled     => 0,
         kinds       => {},
         jobs        => [],
+        stores      => [],
     },
     'it serves';
 is $c->peer_pid, $runner->pid, 'and owns the socket';
